@@ -1,0 +1,77 @@
+//! Attempts: one try at a stage for one candidate. Appended, never changed.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ids::{BlobId, CandidateId};
+
+/// The stages that keep attempts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    /// Pull requests into candidates.
+    Mine,
+    /// Rules over candidates.
+    Filter,
+    /// An environment for a base commit.
+    Build,
+    /// Test runs and their oracle.
+    Verify,
+}
+
+impl Stage {
+    /// The stage's name in the ledger and in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mine => "mine",
+            Self::Filter => "filter",
+            Self::Build => "build",
+            Self::Verify => "verify",
+        }
+    }
+}
+
+/// How a try ended. The two kinds of failure are never mixed: a project outcome is final for its input,
+/// an infra outcome is retried with a cap and always reported.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum AttemptOutcome {
+    /// The stage has its result.
+    Done,
+    /// The candidate's own fault: it does not install, its gold does not apply ….
+    Project,
+    /// The outside's fault: time-out, lost channel, disk, memory, network.
+    Infra,
+}
+
+impl AttemptOutcome {
+    /// The outcome's name in the ledger and in logs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Project => "project",
+            Self::Infra => "infra",
+        }
+    }
+}
+
+/// One try at a stage.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Attempt {
+    /// Whom it was for.
+    pub candidate: CandidateId,
+    /// Which stage.
+    pub stage: Stage,
+    /// Hash of everything the stage read: upstream output, its part of the recipe, its own version.
+    pub input_key: String,
+    /// How it ended.
+    pub outcome: AttemptOutcome,
+    /// A stable word for why (`gold-does-not-apply`, `time-out`), or `ok`.
+    pub reason: String,
+    /// A sentence for a reader.
+    pub detail: String,
+    /// The stage's log, if it wrote one.
+    pub log: Option<BlobId>,
+    /// The stage's result as JSON, when it is done.
+    pub result: Option<serde_json::Value>,
+}

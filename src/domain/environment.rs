@@ -1,0 +1,37 @@
+//! An environment: an interpreter and locked dependencies, as of a date.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::ids::BlobId;
+
+/// A built environment, described without any path or host of the machine that built it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Environment {
+    /// Hash of interpreter, lock and layout: two candidates with the same key share it.
+    pub key: String,
+    /// The recipe's name for it.
+    pub name: String,
+    /// The interpreter's full version (`3.11.7`).
+    pub interpreter: String,
+    /// Dependencies are those an index had before this moment.
+    #[schemars(with = "String")]
+    pub exclude_newer: Timestamp,
+    /// The lock file's bytes: every distribution with its version and hashes; no index and no host.
+    pub lock: BlobId,
+    /// The resolver and its version (`uv 0.13.9`).
+    pub resolver: String,
+    /// Constraints laid over the resolution, each with its reason.
+    pub constraints: Vec<Constraint>,
+}
+
+/// A constraint on the resolution and why it is there.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Constraint {
+    /// A PEP 508 requirement (`werkzeug<3`).
+    pub requirement: String,
+    /// Why it is needed.
+    pub reason: String,
+}

@@ -1,0 +1,27 @@
+//! The words of the field as types. No input, no output, no async: everything here is a value.
+//!
+//! | module | words |
+//! |---|---|
+//! | [`ids`] | repository, commit, candidate, instance, test, rule, blob |
+//! | [`path`] | a path inside a repository, as bytes |
+//! | [`patch`] | file changes and the parts of a split: gold, test, docs, other |
+//! | [`candidate`] | a merged pull request as mining found it |
+//! | [`decision`] | what a rule said of a candidate, and on what evidence |
+//! | [`attempt`] | one try at a stage: done, the project's fault, or the outside's |
+//! | [`environment`] | an interpreter and locked dependencies |
+//! | [`outcome`] | what happened to a test in a run |
+//! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
+//! | [`event`] | what a running stage tells whoever watches |
+//! | [`hash`] | content hashes and keys |
+
+pub mod attempt;
+pub mod candidate;
+pub mod decision;
+pub mod environment;
+pub mod event;
+pub mod hash;
+pub mod ids;
+pub mod oracle;
+pub mod outcome;
+pub mod patch;
+pub mod path;

@@ -1,0 +1,4 @@
+//! Quarry.
+pub mod clock;
+pub mod domain;
+pub mod recipe;

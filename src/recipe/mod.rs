@@ -1,0 +1,2 @@
+//! Recipes: `filters/*.toml` → a validated [`Recipe`](model::Recipe).
+pub mod model;

@@ -1,0 +1,253 @@
+//! A recipe's shape, as written in `filters/*.toml`. Unknown keys are errors.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::environment::Constraint;
+use crate::domain::ids::{RepoName, RuleId};
+
+/// A whole recipe: everything a dataset is made by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Recipe {
+    /// What the dataset is called, and its version.
+    pub dataset: Dataset,
+    /// Where candidates come from.
+    #[serde(default)]
+    pub source: Source,
+    /// How a diff is split into gold, test, docs and other.
+    #[serde(default)]
+    pub split: Split,
+    /// The rules, in the order they are shown; cheap ones (git facts) run before anything is built.
+    #[serde(default, rename = "rule")]
+    pub rules: Vec<Rule>,
+    /// How to install each repository; the first entry that matches a candidate is used.
+    #[serde(default)]
+    pub environment: Vec<EnvironmentRecipe>,
+    /// How tests are run and judged.
+    #[serde(default)]
+    pub verification: Verification,
+    /// What goes into the manifest.
+    #[serde(default)]
+    pub emission: Emission,
+}
+
+/// What the dataset is called.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dataset {
+    /// Lower-case words joined by `-`; the manifest's folder.
+    pub name: String,
+    /// `MAJOR.MINOR.PATCH`; a released version is never overwritten.
+    pub version: String,
+    /// One sentence for the manifest.
+    #[serde(default)]
+    pub description: String,
+}
+
+/// Where candidates come from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    /// Repositories the recipe is for; empty means any.
+    #[serde(default)]
+    pub repositories: Vec<RepoName>,
+    /// Only pull requests merged on or after this day (`YYYY-MM-DD`, UTC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_since: Option<String>,
+    /// Only pull requests merged before this day (`YYYY-MM-DD`, UTC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_before: Option<String>,
+}
+
+/// How a diff's files are put into parts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Split {
+    /// Which rule decides.
+    #[serde(default)]
+    pub mode: SplitMode,
+    /// More globs for tests, tried before the defaults (mode `paths`). Globs match whole paths.
+    #[serde(default)]
+    pub test: Vec<String>,
+    /// More globs for documentation (mode `paths`).
+    #[serde(default)]
+    pub docs: Vec<String>,
+    /// More globs for source (mode `paths`).
+    #[serde(default)]
+    pub gold: Vec<String>,
+    /// More globs for everything else (mode `paths`).
+    #[serde(default)]
+    pub other: Vec<String>,
+}
+
+impl Default for Split {
+    fn default() -> Self {
+        Self { mode: SplitMode::Paths, test: vec![], docs: vec![], gold: vec![], other: vec![] }
+    }
+}
+
+/// The ways to split.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SplitMode {
+    /// By path component and file name, never by substring.
+    #[default]
+    Paths,
+    /// SWE-bench's published rule, exactly.
+    Swebench,
+}
+
+/// One rule.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rule {
+    /// Lower-case words joined by `-`, unique in the recipe.
+    pub id: RuleId,
+    /// A CEL expression over the documented facts; true keeps the candidate.
+    pub keep: String,
+    /// Why the rule exists, in a sentence.
+    pub reason: String,
+    /// Where it comes from (paper and section).
+    pub source: String,
+    /// What becomes of a candidate when the rule reads a fact that its source cannot know.
+    #[serde(default)]
+    pub undecided: Undecided,
+}
+
+/// What undecided means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Undecided {
+    /// The candidate goes on.
+    Keep,
+    /// The candidate stops here.
+    #[default]
+    Drop,
+}
+
+/// How to install one repository (or a stretch of its history).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EnvironmentRecipe {
+    /// A name for logs and manifests.
+    pub name: String,
+    /// The repository it is for; absent means any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repo: Option<RepoName>,
+    /// A CEL condition over the git facts (`dates.base < timestamp('2024-01-01T00:00:00Z')`); absent means always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// The interpreter: `3.11`, or a full version.
+    pub python: String,
+    /// Install lines in pip's language, one argument list a line: `-r requirements/tests.txt`, `-e .[socks]`,
+    /// `pytest<7`. A local path is the repository itself and is installed without its dependencies, after the lock.
+    #[serde(default)]
+    pub install: Vec<String>,
+    /// Constraints on the resolution, each with its reason.
+    #[serde(default, rename = "constraint")]
+    pub constraints: Vec<Constraint>,
+    /// More environment variables for test runs.
+    #[serde(default)]
+    pub env: std::collections::BTreeMap<String, String>,
+}
+
+/// How tests are run and judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Verification {
+    /// Which runner.
+    pub runner: Runner,
+    /// Arguments for the runner, before the selection.
+    pub args: Vec<String>,
+    /// What is run.
+    pub scope: Scope,
+    /// Runs on each side, at least 1; 3 by default.
+    pub runs: u32,
+    /// Wall-clock limit of one run, in seconds.
+    pub timeout_seconds: u64,
+    /// Limit without any output or outcome, in seconds.
+    pub silence_seconds: u64,
+    /// Memory limit of one run, in MiB.
+    pub memory_mb: u64,
+    /// Process limit of one run.
+    pub processes: u64,
+    /// Limit on what one run prints, in MiB.
+    pub output_mb: u64,
+    /// Tries for an attempt that ends in an infra outcome.
+    pub infra_tries: u32,
+    /// What a module that cannot be collected before gold says of its tests.
+    pub collection_error_before: BeforeGold,
+    /// What a test unknown before gold counts as.
+    pub absent_before: BeforeGold,
+}
+
+impl Default for Verification {
+    fn default() -> Self {
+        Self {
+            runner: Runner::Pytest,
+            args: ["-p", "no:cacheprovider", "-o", "addopts="].map(str::to_owned).to_vec(),
+            scope: Scope::Modules,
+            runs: 3,
+            timeout_seconds: 900,
+            silence_seconds: 300,
+            memory_mb: 4096,
+            processes: 512,
+            output_mb: 64,
+            infra_tries: 2,
+            collection_error_before: BeforeGold::Fail,
+            absent_before: BeforeGold::Exclude,
+        }
+    }
+}
+
+/// Test runners.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Runner {
+    /// pytest 3 to 9.
+    #[default]
+    Pytest,
+    /// The standard library's unittest.
+    Unittest,
+}
+
+/// What a run selects.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// The test modules the test patch touches (SWE-bench).
+    #[default]
+    Modules,
+    /// The whole suite (CTXbench).
+    Suite,
+}
+
+/// Whether something seen before gold counts as a failure there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BeforeGold {
+    /// It counts as "did not pass": the test may be FAIL_TO_PASS.
+    Fail,
+    /// The test is named, and in no oracle.
+    Exclude,
+}
+
+/// What goes into the manifest.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Emission {
+    /// Where `problem_statement` comes from.
+    pub problem_statement: ProblemStatement,
+}
+
+/// Sources of a problem statement.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ProblemStatement {
+    /// The texts of the resolved issues; `null` while they are unknown.
+    #[default]
+    Issue,
+    /// The pull request's title and its commits' messages: available from git alone, but they may describe the solution.
+    Message,
+}
