@@ -1,4 +1,7 @@
 //! Quarry.
+pub mod blobs;
 pub mod clock;
 pub mod domain;
 pub mod recipe;
+pub mod store;
+pub mod workspace;

@@ -58,7 +58,10 @@ impl Candidate {
 
     /// Whether this pull request undoes another one.
     pub fn is_revert(&self) -> bool {
-        self.merge.relations.iter().any(|relation| relation.kind == RelationKind::Reverts)
+        self.merge
+            .relations
+            .iter()
+            .any(|relation| relation.kind == RelationKind::Reverts)
     }
 }
 

@@ -10,10 +10,12 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
 }
 
 /// Hashes a list of named parts so that no two different lists collide by concatenation:
@@ -24,7 +26,9 @@ pub struct KeyHasher(Sha256);
 impl KeyHasher {
     /// An empty key; `stage` and `version` separate the keys of different stages and of a stage's revisions.
     pub fn new(stage: &str, version: u32) -> Self {
-        Self::default().part("stage", stage.as_bytes()).part("version", &version.to_le_bytes())
+        Self::default()
+            .part("stage", stage.as_bytes())
+            .part("version", &version.to_le_bytes())
     }
 
     /// Adds one named part.
@@ -59,6 +63,9 @@ mod tests {
         let ab_c = KeyHasher::default().part("ab", b"c").finish();
         let a_bc = KeyHasher::default().part("a", b"bc").finish();
         assert_ne!(ab_c, a_bc);
-        assert_eq!(sha256_hex(b""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+        assert_eq!(
+            sha256_hex(b""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
     }
 }

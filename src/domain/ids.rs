@@ -16,7 +16,10 @@ pub struct BadId {
 }
 
 fn bad<T>(text: &str, what: &'static str) -> Result<T, BadId> {
-    Err(BadId { text: text.to_owned(), what })
+    Err(BadId {
+        text: text.to_owned(),
+        what,
+    })
 }
 
 macro_rules! string_serde {
@@ -82,16 +85,25 @@ impl FromStr for RepoName {
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         const WHAT: &str = "a repository name such as `psf/requests`";
-        let Some((owner, name)) = text.split_once('/') else { return bad(text, WHAT) };
+        let Some((owner, name)) = text.split_once('/') else {
+            return bad(text, WHAT);
+        };
         let owner_ok = !owner.is_empty()
             && !owner.starts_with('-')
-            && owner.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
+            && owner
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_');
         let name_ok = !name.is_empty()
             && name != "."
             && name != ".."
-            && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+            && name
+                .bytes()
+                .all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
         if owner_ok && name_ok {
-            Ok(Self { owner: owner.to_owned(), name: name.to_owned() })
+            Ok(Self {
+                owner: owner.to_owned(),
+                name: name.to_owned(),
+            })
         } else {
             bad(text, WHAT)
         }
@@ -184,7 +196,9 @@ impl FromStr for CandidateId {
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         const WHAT: &str = "a pull request such as `psf/requests#6629`";
-        let Some((repo, number)) = text.split_once('#') else { return bad(text, WHAT) };
+        let Some((repo, number)) = text.split_once('#') else {
+            return bad(text, WHAT);
+        };
         match (repo.parse(), number.parse()) {
             (Ok(repo), Ok(number)) if number > 0 && !number_has_sign(text) => Ok(Self { repo, number }),
             _ => bad(text, WHAT),
@@ -268,7 +282,11 @@ impl FromStr for BlobId {
     type Err = BadId;
 
     fn from_str(text: &str) -> Result<Self, BadId> {
-        if text.len() == 64 && text.bytes().all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b)) {
+        if text.len() == 64
+            && text
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        {
             Ok(Self(text.to_owned()))
         } else {
             bad(text, "a blob address of 64 hex digits")
@@ -287,7 +305,15 @@ mod tests {
         let id: CandidateId = "psf/requests#6629".parse().unwrap();
         assert_eq!(id.to_string(), "psf/requests#6629");
         assert_eq!(id.instance().as_str(), "psf__requests-6629");
-        for wrong in ["psf/requests", "psf/requests#0", "psf/requests#+1", "#1", "a/b/c#1", "../x#1", "a/..#1"] {
+        for wrong in [
+            "psf/requests",
+            "psf/requests#0",
+            "psf/requests#+1",
+            "#1",
+            "a/b/c#1",
+            "../x#1",
+            "a/..#1",
+        ] {
             assert!(wrong.parse::<CandidateId>().is_err(), "{wrong}");
         }
         let sha = "d16bfe05a744909de4b27f5875fe0d4ed41ce607";

@@ -31,7 +31,9 @@ impl RepoPath {
 
     /// Whether the file name ends in `.suffix` (ASCII, exact case).
     pub fn has_extension(&self, suffix: &str) -> bool {
-        self.file_name().strip_suffix(suffix.as_bytes()).is_some_and(|stem| stem.ends_with(b".") && stem.len() > 1)
+        self.file_name()
+            .strip_suffix(suffix.as_bytes())
+            .is_some_and(|stem| stem.ends_with(b".") && stem.len() > 1)
     }
 
     /// The path as UTF-8, if it is.

@@ -83,7 +83,13 @@ pub struct Split {
 
 impl Default for Split {
     fn default() -> Self {
-        Self { mode: SplitMode::Paths, test: vec![], docs: vec![], gold: vec![], other: vec![] }
+        Self {
+            mode: SplitMode::Paths,
+            test: vec![],
+            docs: vec![],
+            gold: vec![],
+            other: vec![],
+        }
     }
 }
 
@@ -186,7 +192,9 @@ impl Default for Verification {
     fn default() -> Self {
         Self {
             runner: Runner::Pytest,
-            args: ["-p", "no:cacheprovider", "-o", "addopts="].map(str::to_owned).to_vec(),
+            args: ["-p", "no:cacheprovider", "-o", "addopts="]
+                .map(str::to_owned)
+                .to_vec(),
             scope: Scope::Modules,
             runs: 3,
             timeout_seconds: 900,

@@ -1,0 +1,351 @@
+//! Reads and writes of each table. Lists come back in a fixed order: by repository and number, then by sequence.
+
+use rusqlite::{OptionalExtension as _, Transaction, params};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::{MINE_SCOPE, Store, StoreError};
+use crate::domain::attempt::{Attempt, Stage};
+use crate::domain::candidate::Candidate;
+use crate::domain::decision::Decision;
+use crate::domain::ids::{CandidateId, RepoName};
+
+fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+impl Store {
+    fn parse<T: DeserializeOwned>(&self, what: &str, text: &str) -> Result<T, StoreError> {
+        serde_json::from_str(text).map_err(|source| StoreError::Row {
+            path: self.path().to_owned(),
+            what: what.to_owned(),
+            source,
+        })
+    }
+
+    /// Records a batch of mining in one transaction: candidates (a known one is replaced), mining's own decisions
+    /// (a known one stays), and where to go on.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be written; then nothing of the batch is.
+    pub fn put_mined(
+        &self,
+        candidates: Vec<Candidate>,
+        decisions: Vec<Decision>,
+        cursor: Option<(String, serde_json::Value)>,
+    ) -> Result<(), StoreError> {
+        self.transact(move |transaction| {
+            let mut insert = transaction.prepare_cached(
+                "INSERT INTO candidates (id, repo, number, data) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (id) DO UPDATE SET data = excluded.data",
+            )?;
+            for candidate in &candidates {
+                let id = &candidate.id;
+                insert.execute(params![
+                    id.to_string(),
+                    id.repo.to_string(),
+                    id.number,
+                    to_json(candidate)?
+                ])?;
+            }
+            append_decisions(transaction, MINE_SCOPE, &decisions)?;
+            if let Some((name, data)) = cursor {
+                put_cursor(transaction, &name, &data)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Every candidate of a repository (of all, for `None`), by repository and number.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read or a row is not a candidate.
+    pub fn candidates(&self, repo: Option<&RepoName>) -> Result<Vec<Candidate>, StoreError> {
+        let repo = repo.map(ToString::to_string);
+        let rows = self.transact(move |transaction| {
+            let mut query = transaction.prepare_cached(
+                "SELECT id, data FROM candidates WHERE ?1 IS NULL OR repo = ?1 ORDER BY repo, number",
+            )?;
+            let rows = query.query_map([repo], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, String)>>>()
+        })?;
+        rows.iter().map(|(id, data)| self.parse(id, data)).collect()
+    }
+
+    /// One candidate, if mining found it merged.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read or the row is not a candidate.
+    pub fn candidate(&self, id: &CandidateId) -> Result<Option<Candidate>, StoreError> {
+        let key = id.to_string();
+        let row: Option<String> = self.transact(move |transaction| {
+            transaction
+                .query_row("SELECT data FROM candidates WHERE id = ?1", [key], |row| {
+                    row.get(0)
+                })
+                .optional()
+        })?;
+        row.map(|data| self.parse(&id.to_string(), &data)).transpose()
+    }
+
+    /// Appends decisions of a recipe (`scope` is the dataset's name). One that was taken before on the same input
+    /// (same candidate, rule and key) is not written again.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be written; then none is.
+    pub fn append_decisions(&self, scope: &str, decisions: Vec<Decision>) -> Result<(), StoreError> {
+        let scope = scope.to_owned();
+        self.transact(move |transaction| append_decisions(transaction, &scope, &decisions))
+    }
+
+    /// Every decision of a scope, by repository, number and sequence; for one candidate where given.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read or a row is not a decision.
+    pub fn decisions(
+        &self,
+        scope: Option<&str>,
+        candidate: Option<&CandidateId>,
+    ) -> Result<Vec<(String, Decision)>, StoreError> {
+        type Row = (String, String, String, String, bool, String, String, String);
+        let (scope, candidate) = (scope.map(str::to_owned), candidate.map(ToString::to_string));
+        let rows = self.transact(move |transaction| {
+            let mut query = transaction.prepare_cached(
+                "SELECT scope, candidate, rule, verdict, kept, observed, evidence, input_key FROM decisions
+                 WHERE (?1 IS NULL OR scope = ?1) AND (?2 IS NULL OR candidate = ?2) ORDER BY seq",
+            )?;
+            let rows = query.query_map(params![scope, candidate], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                    row.get(6)?,
+                    row.get(7)?,
+                ))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<Row>>>()
+        })?;
+        let mut decisions = rows
+            .into_iter()
+            .map(
+                |(scope, candidate, rule, verdict, kept, observed, evidence, input_key)| {
+                    let what = format!("{candidate} {rule}");
+                    let decision = Decision {
+                        candidate: self.parse(&what, &quoted(&candidate))?,
+                        rule: rule.as_str().into(),
+                        verdict: self.parse(&what, &quoted(&verdict))?,
+                        kept,
+                        observed: self.parse(&what, &observed)?,
+                        evidence,
+                        input_key,
+                    };
+                    Ok((scope, decision))
+                },
+            )
+            .collect::<Result<Vec<_>, StoreError>>()?;
+        // Stable: within a candidate the order of recording stays.
+        decisions.sort_by(|(_, a), (_, b)| a.candidate.cmp(&b.candidate));
+        Ok(decisions)
+    }
+
+    /// Appends one attempt.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be written.
+    pub fn append_attempt(&self, attempt: Attempt) -> Result<(), StoreError> {
+        self.transact(move |transaction| {
+            let result = attempt.result.as_ref().map(to_json).transpose()?;
+            transaction
+                .prepare_cached(
+                    "INSERT INTO attempts (candidate, stage, input_key, outcome, reason, detail, log, result)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                )?
+                .execute(params![
+                    attempt.candidate.to_string(),
+                    attempt.stage.name(),
+                    attempt.input_key,
+                    attempt.outcome.name(),
+                    attempt.reason,
+                    attempt.detail,
+                    attempt.log.map(|log| log.to_string()),
+                    result,
+                ])?;
+            Ok(())
+        })
+    }
+
+    /// Attempts, oldest first, narrowed by stage and candidate where given.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read or a row is not an attempt.
+    pub fn attempts(
+        &self,
+        stage: Option<Stage>,
+        candidate: Option<&CandidateId>,
+    ) -> Result<Vec<Attempt>, StoreError> {
+        type Row = (
+            String,
+            String,
+            String,
+            String,
+            String,
+            String,
+            Option<String>,
+            Option<String>,
+        );
+        let (stage, candidate) = (stage.map(Stage::name), candidate.map(ToString::to_string));
+        let rows = self.transact(move |transaction| {
+            let mut query = transaction.prepare_cached(
+                "SELECT candidate, stage, input_key, outcome, reason, detail, log, result FROM attempts
+                 WHERE (?1 IS NULL OR stage = ?1) AND (?2 IS NULL OR candidate = ?2) ORDER BY seq",
+            )?;
+            let rows = query.query_map(params![stage, candidate], |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                    row.get(6)?,
+                    row.get(7)?,
+                ))
+            })?;
+            rows.collect::<rusqlite::Result<Vec<Row>>>()
+        })?;
+        rows.into_iter()
+            .map(
+                |(candidate, stage, input_key, outcome, reason, detail, log, result)| {
+                    let what = format!("{candidate} {stage}");
+                    Ok(Attempt {
+                        candidate: self.parse(&what, &quoted(&candidate))?,
+                        stage: self.parse(&what, &quoted(&stage))?,
+                        input_key,
+                        outcome: self.parse(&what, &quoted(&outcome))?,
+                        reason,
+                        detail,
+                        log: log.map(|log| self.parse(&what, &quoted(&log))).transpose()?,
+                        result: result.map(|result| self.parse(&what, &result)).transpose()?,
+                    })
+                },
+            )
+            .collect()
+    }
+
+    /// Replaces a dataset's instances, whole.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be written; then the old ones stay.
+    pub fn put_instances(
+        &self,
+        dataset: &str,
+        instances: Vec<(CandidateId, serde_json::Value)>,
+    ) -> Result<(), StoreError> {
+        let dataset = dataset.to_owned();
+        self.transact(move |transaction| {
+            transaction.execute("DELETE FROM instances WHERE dataset = ?1", [&dataset])?;
+            let mut insert = transaction
+                .prepare_cached("INSERT INTO instances (dataset, candidate, data) VALUES (?1, ?2, ?3)")?;
+            for (candidate, data) in &instances {
+                insert.execute(params![dataset, candidate.to_string(), to_json(data)?])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// How many instances each dataset has, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub fn instance_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
+        self.transact(|transaction| {
+            let mut query = transaction.prepare_cached(
+                "SELECT dataset, COUNT(*) FROM instances GROUP BY dataset ORDER BY dataset",
+            )?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect()
+        })
+    }
+
+    /// Where a reader stopped, if it ever started.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub fn cursor(&self, name: &str) -> Result<Option<serde_json::Value>, StoreError> {
+        let key = name.to_owned();
+        let row: Option<String> = self.transact(move |transaction| {
+            transaction
+                .query_row("SELECT data FROM cursors WHERE name = ?1", [key], |row| {
+                    row.get(0)
+                })
+                .optional()
+        })?;
+        row.map(|data| self.parse(name, &data)).transpose()
+    }
+
+    /// Every cursor whose name starts with `prefix`, by name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub fn cursors(&self, prefix: &str) -> Result<Vec<(String, serde_json::Value)>, StoreError> {
+        let rows = self.transact(|transaction| {
+            let mut query = transaction.prepare_cached("SELECT name, data FROM cursors ORDER BY name")?;
+            let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            rows.collect::<rusqlite::Result<Vec<(String, String)>>>()
+        })?;
+        rows.into_iter()
+            .filter(|(name, _)| name.starts_with(prefix))
+            .map(|(name, data)| Ok((name.clone(), self.parse(&name, &data)?)))
+            .collect()
+    }
+
+    /// Moves a cursor.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be written.
+    pub fn put_cursor(&self, name: &str, data: serde_json::Value) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        self.transact(move |transaction| put_cursor(transaction, &name, &data))
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn put_cursor(transaction: &Transaction<'_>, name: &str, data: &serde_json::Value) -> rusqlite::Result<()> {
+    transaction.execute(
+        "INSERT INTO cursors (name, data) VALUES (?1, ?2)
+         ON CONFLICT (name) DO UPDATE SET data = excluded.data",
+        params![name, to_json(data)?],
+    )?;
+    Ok(())
+}
+
+fn append_decisions(
+    transaction: &Transaction<'_>,
+    scope: &str,
+    decisions: &[Decision],
+) -> rusqlite::Result<()> {
+    let mut insert = transaction.prepare_cached(
+        "INSERT INTO decisions (scope, candidate, rule, verdict, kept, observed, evidence, input_key)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+         ON CONFLICT (scope, candidate, rule, input_key) DO NOTHING",
+    )?;
+    for decision in decisions {
+        insert.execute(params![
+            scope,
+            decision.candidate.to_string(),
+            decision.rule.as_str(),
+            decision.verdict.name(),
+            decision.kept,
+            to_json(&decision.observed)?,
+            decision.evidence,
+            decision.input_key,
+        ])?;
+    }
+    Ok(())
+}

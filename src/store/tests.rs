@@ -1,0 +1,118 @@
+use camino::Utf8PathBuf;
+use serde_json::json;
+
+use super::*;
+use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
+use crate::domain::decision::{Decision, Verdict};
+
+fn ledger() -> (tempfile::TempDir, Utf8PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Utf8PathBuf::from_path_buf(folder.path().join("ledger.db")).unwrap();
+    (folder, path)
+}
+
+fn decision(candidate: &str, rule: &str, key: &str) -> Decision {
+    Decision {
+        candidate: candidate.parse().unwrap(),
+        rule: rule.into(),
+        verdict: Verdict::Drop,
+        kept: false,
+        observed: json!({"gold.files": 2}),
+        evidence: "because".into(),
+        input_key: key.into(),
+    }
+}
+
+#[test]
+fn decisions_come_back_by_number_and_a_repeated_one_stays_one() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    let batch = vec![decision("a/b#10", "one", "k"), decision("a/b#9", "one", "k")];
+    store.append_decisions("sample", batch.clone()).unwrap();
+    store.append_decisions("sample", batch).unwrap();
+    store
+        .append_decisions("sample", vec![decision("a/b#9", "one", "other key")])
+        .unwrap();
+    let rows = store.decisions(Some("sample"), None).unwrap();
+    let seen: Vec<_> = rows
+        .iter()
+        .map(|(_, row)| (row.candidate.number, row.input_key.as_str()))
+        .collect();
+    assert_eq!(seen, [(9, "k"), (9, "other key"), (10, "k")]);
+    assert_eq!(rows[0].1, decision("a/b#9", "one", "k"));
+}
+
+#[test]
+fn attempts_survive_reopening_and_cannot_be_changed() {
+    let (_folder, path) = ledger();
+    let attempt = Attempt {
+        candidate: "a/b#1".parse().unwrap(),
+        stage: Stage::Verify,
+        input_key: "k".into(),
+        outcome: AttemptOutcome::Infra,
+        reason: "time-out".into(),
+        detail: "no end after 3 s".into(),
+        log: None,
+        result: Some(json!({"x": 1})),
+    };
+    Store::open(&path)
+        .unwrap()
+        .append_attempt(attempt.clone())
+        .unwrap();
+    let store = Store::open(&path).unwrap();
+    assert_eq!(store.attempts(Some(Stage::Verify), None).unwrap(), [attempt]);
+    assert!(store.attempts(Some(Stage::Build), None).unwrap().is_empty());
+    for change in [
+        "UPDATE attempts SET reason = 'x'",
+        "DELETE FROM attempts",
+        "DELETE FROM attempts WHERE 1",
+    ] {
+        let refused = store
+            .transact(move |transaction| transaction.execute(change, []))
+            .unwrap_err();
+        assert!(refused.to_string().contains("append-only"), "{refused}");
+    }
+}
+
+#[test]
+fn a_ledger_from_the_future_is_refused_with_a_hint() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    store
+        .transact(|transaction| transaction.pragma_update(None, "user_version", 99))
+        .unwrap();
+    drop(store);
+    for refused in [Store::open(&path), Store::open_read_only(&path)] {
+        let error = refused.err().unwrap();
+        assert!(matches!(error, StoreError::Newer { found: 99, .. }), "{error}");
+        assert!(!error.hints().is_empty());
+    }
+}
+
+#[test]
+fn a_failed_transaction_leaves_nothing() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    let failed = store.transact(|transaction| {
+        transaction.execute("INSERT INTO cursors (name, data) VALUES ('x', '1')", [])?;
+        transaction.execute("INSERT INTO nowhere VALUES (1)", [])
+    });
+    assert!(failed.is_err());
+    assert_eq!(store.cursor("x").unwrap(), None);
+    store.put_cursor("x", json!([1])).unwrap();
+    assert_eq!(store.cursor("x").unwrap(), Some(json!([1])));
+    assert_eq!(store.cursors("x").unwrap().len(), 1);
+}
+
+#[test]
+fn a_file_that_is_no_ledger_is_named() {
+    let (_folder, path) = ledger();
+    std::fs::write(
+        &path,
+        "not a database, but long enough to look like one ".repeat(50),
+    )
+    .unwrap();
+    let error = Store::open(&path).err().unwrap();
+    assert!(error.to_string().contains("ledger.db"), "{error}");
+    assert!(error.hints()[0].contains("damaged"), "{:?}", error.hints());
+}

@@ -1,0 +1,220 @@
+//! A workspace's folders, its lock, and the [`Context`] that every stage's shell gets.
+//!
+//! `ROOT/.quarry/` holds the state: `ledger.db`, `blobs/`, `mirrors/`, `envs/`, `scratch/`.
+//! `ROOT/manifests/` holds what was emitted.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use tokio_util::sync::CancellationToken;
+
+use crate::blobs::Blobs;
+use crate::clock::Clock;
+use crate::domain::event::EventSink;
+use crate::store::{Store, StoreError};
+
+/// The folder that makes a folder a workspace.
+pub const STATE_FOLDER: &str = ".quarry";
+
+/// What every stage's shell gets: the workspace's state and the ways to tell, to wait and to stop.
+#[derive(Clone)]
+pub struct Context {
+    /// Where things are.
+    pub workspace: Workspace,
+    /// The ledger.
+    pub store: Store,
+    /// Diffs, logs, locks.
+    pub blobs: Blobs,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// Who watches.
+    pub events: Arc<dyn EventSink>,
+    /// Cancelled when the user asks to stop: finish what runs, begin nothing new.
+    pub cancel: CancellationToken,
+    /// How many things to do at once.
+    pub jobs: usize,
+}
+
+/// A workspace that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum WorkspaceError {
+    /// The file system refused.
+    #[error("use the workspace `{path}`: {source}")]
+    Io {
+        /// The file or folder.
+        path: Utf8PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
+    /// Another process writes in it.
+    #[error("lock the workspace `{root}`: process {holder} is working in it")]
+    Busy {
+        /// The workspace.
+        root: Utf8PathBuf,
+        /// The other process's id, as it wrote it.
+        holder: String,
+    },
+    /// There is none.
+    #[error("find a workspace at `{root}` or above it")]
+    None {
+        /// Where the search began.
+        root: Utf8PathBuf,
+    },
+    /// Its ledger cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl WorkspaceError {
+    /// What to do about it.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Io { .. } => vec!["check that the folder exists and is writable".into()],
+            Self::Busy { .. } => {
+                vec!["wait for it, stop it with Ctrl-C, or use another `--workspace`".into()]
+            }
+            Self::None { .. } => {
+                vec!["make one with `quarry init`, or name one with `--workspace DIR`".into()]
+            }
+            Self::Store(error) => error.hints(),
+        }
+    }
+}
+
+/// The folders of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Workspace {
+    root: Utf8PathBuf,
+}
+
+impl Workspace {
+    /// The workspace at this folder, whether it is there yet or not.
+    pub fn at(root: impl Into<Utf8PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    /// The nearest workspace at `start` or above it; `None` when there is none.
+    pub fn find(start: &Utf8Path) -> Option<Self> {
+        start
+            .ancestors()
+            .find(|folder| folder.join(STATE_FOLDER).is_dir())
+            .map(Self::at)
+    }
+
+    /// The folder that holds `.quarry/` and `manifests/`.
+    pub fn root(&self) -> &Utf8Path {
+        &self.root
+    }
+
+    /// `.quarry/`.
+    pub fn state(&self) -> Utf8PathBuf {
+        self.root.join(STATE_FOLDER)
+    }
+
+    /// The ledger's file.
+    pub fn ledger(&self) -> Utf8PathBuf {
+        self.state().join("ledger.db")
+    }
+
+    /// Mirrors that quarry cloned itself.
+    pub fn mirrors(&self) -> Utf8PathBuf {
+        self.state().join("mirrors")
+    }
+
+    /// Built environments, by key.
+    pub fn envs(&self) -> Utf8PathBuf {
+        self.state().join("envs")
+    }
+
+    /// Work trees of running work; emptied at the start of every writing command.
+    pub fn scratch(&self) -> Utf8PathBuf {
+        self.state().join("scratch")
+    }
+
+    /// Emitted manifests, by dataset and version.
+    pub fn manifests(&self) -> Utf8PathBuf {
+        self.root.join("manifests")
+    }
+
+    /// Makes the folders, takes the workspace's lock, and empties the scratch folder of killed runs.
+    /// The lock goes with the returned value, also when the process is killed.
+    ///
+    /// # Errors
+    /// [`WorkspaceError`] when the folders cannot be made or another process holds the lock.
+    pub fn lock(&self) -> Result<WorkspaceLock, WorkspaceError> {
+        let io = |path: &Utf8Path| {
+            let path = path.to_owned();
+            move |source| WorkspaceError::Io { path, source }
+        };
+        let state = self.state();
+        fs::create_dir_all(&state).map_err(io(&state))?;
+        let ignore = state.join(".gitignore");
+        if !ignore.exists() {
+            fs::write(&ignore, "*\n").map_err(io(&ignore))?;
+        }
+        let path = state.join("lock");
+        let mut file = File::options()
+            .create(true)
+            .read(true)
+            .write(true)
+            .truncate(false)
+            .open(&path)
+            .map_err(io(&path))?;
+        if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
+            let mut holder = String::new();
+            let _ = file.read_to_string(&mut holder);
+            let holder = holder.trim().to_owned();
+            return Err(WorkspaceError::Busy {
+                root: self.root.clone(),
+                holder,
+            });
+        }
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| writeln!(file, "{}", std::process::id()))
+            .map_err(io(&path))?;
+        let scratch = self.scratch();
+        match fs::remove_dir_all(&scratch) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(&scratch)(error)),
+            _ => {}
+        }
+        for folder in [scratch, self.envs(), self.mirrors()] {
+            fs::create_dir_all(&folder).map_err(io(&folder))?;
+        }
+        Ok(WorkspaceLock { _file: file })
+    }
+}
+
+/// Held while a command writes in a workspace.
+#[derive(Debug)]
+pub struct WorkspaceLock {
+    _file: File,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_writer_is_told_who_holds_the_workspace_and_scratch_is_emptied() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
+        let workspace = Workspace::at(&root);
+        assert_eq!(Workspace::find(&root), None);
+        let lock = workspace.lock().unwrap();
+        fs::write(workspace.scratch().join("left"), "over").unwrap();
+        let busy = workspace.lock().unwrap_err();
+        assert!(
+            busy.to_string().contains(&std::process::id().to_string()),
+            "{busy}"
+        );
+        drop(lock);
+        let _lock = workspace.lock().unwrap();
+        assert!(!workspace.scratch().join("left").exists());
+        let below = root.join("a/b");
+        fs::create_dir_all(&below).unwrap();
+        assert_eq!(Workspace::find(&below), Some(workspace));
+    }
+}
