@@ -2,6 +2,7 @@
 pub mod blobs;
 pub mod clock;
 pub mod domain;
+pub mod progress;
 pub mod recipe;
 pub mod store;
 pub mod workspace;

@@ -1,3 +1,10 @@
 //! Harness 1: the program and its laws, without any daemon.
 
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test says what is wrong by panicking"
+)]
+
 mod architecture;
