@@ -1,0 +1,232 @@
+//! A mirror opened for reading.
+
+use std::path::{Path, PathBuf};
+
+use git2::{ObjectType, Oid, Repository};
+use jiff::Timestamp;
+
+use super::error::GitError;
+use crate::domain::ids::CommitSha;
+use crate::domain::patch::EntryKind;
+use crate::domain::path::RepoPath;
+
+/// A git repository, opened for reading. One handle serves one thread; open another for another thread.
+pub struct Mirror {
+    pub(super) repo: Repository,
+    path: PathBuf,
+}
+
+/// One file of a commit's tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct TreeFile {
+    /// Where.
+    pub path: RepoPath,
+    /// What kind of entry.
+    pub entry: EntryKind,
+    /// Whether a regular file is executable.
+    pub executable: bool,
+    /// Its object's name (for a submodule, the other repository's commit).
+    pub object: CommitSha,
+}
+
+/// One ref and the object it names (tags are not peeled).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RefTip {
+    /// The full name, as bytes in a text (`refs/heads/main`); refs that are not UTF-8 are left out.
+    pub name: String,
+    /// The commit it leads to, through tag objects.
+    pub commit: CommitSha,
+}
+
+pub(super) fn oid(sha: CommitSha) -> Oid {
+    // 20 bytes are always an object name.
+    Oid::from_bytes(sha.as_bytes()).unwrap_or(Oid::ZERO_SHA1)
+}
+
+pub(super) fn sha(oid: Oid) -> CommitSha {
+    let mut bytes = [0; 20];
+    bytes.copy_from_slice(oid.as_bytes());
+    CommitSha::from_bytes(bytes)
+}
+
+pub(super) fn entry_kind(mode: i32) -> EntryKind {
+    match mode & 0o170_000 {
+        0o120_000 => EntryKind::Symlink,
+        0o160_000 => EntryKind::Submodule,
+        _ => EntryKind::File,
+    }
+}
+
+impl Mirror {
+    /// Opens a bare mirror, or the repository of a work tree. No `config` file is needed.
+    ///
+    /// # Errors
+    /// When there is no repository at `path`.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, GitError> {
+        let path = path.as_ref();
+        let repo = Repository::open_bare(path)
+            .or_else(|_| Repository::open_bare(path.join(".git")))
+            .or_else(|_| Repository::open(path))
+            .map_err(|source| GitError::Open {
+                path: path.to_owned(),
+                source,
+            })?;
+        let path = repo.path().to_owned();
+        Ok(Self { repo, path })
+    }
+
+    /// The repository's own folder: the one with `HEAD` and `objects`.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The commit that a branch, a tag or a (perhaps abbreviated) object name leads to.
+    ///
+    /// # Errors
+    /// When nothing has that name.
+    pub fn resolve(&self, name: &str) -> Result<CommitSha, GitError> {
+        self.repo
+            .revparse_single(name)
+            .and_then(|object| object.peel_to_commit())
+            .map(|commit| sha(commit.id()))
+            .map_err(|_| GitError::Unresolved {
+                name: name.to_owned(),
+                path: self.path.clone(),
+            })
+    }
+
+    /// The branch `HEAD` names (`main`), if it is there.
+    pub fn default_branch(&self) -> Option<String> {
+        let head = self.repo.find_reference("HEAD").ok()?;
+        let target = head.symbolic_target().ok().flatten()?.to_owned();
+        self.repo.find_reference(&target).ok()?;
+        target.strip_prefix("refs/heads/").map(str::to_owned)
+    }
+
+    /// Every ref with a name that starts with `prefix` and leads to a commit, sorted by name.
+    ///
+    /// # Errors
+    /// When the refs cannot be listed.
+    pub fn refs(&self, prefix: &str) -> Result<Vec<RefTip>, GitError> {
+        let list = || -> Result<Vec<RefTip>, git2::Error> {
+            let mut tips = vec![];
+            for reference in self.repo.references_glob(&format!("{prefix}*"))? {
+                let reference = reference?;
+                let Ok(name) = reference.name() else { continue };
+                // A ref whose object a partial or shallow mirror lacks names no commit here.
+                if let Some(commit) = self.peel(&reference) {
+                    tips.push(RefTip {
+                        name: name.to_owned(),
+                        commit,
+                    });
+                }
+            }
+            tips.sort();
+            Ok(tips)
+        };
+        list().map_err(GitError::library("list the refs"))
+    }
+
+    fn peel(&self, reference: &git2::Reference<'_>) -> Option<CommitSha> {
+        reference.peel_to_commit().ok().map(|commit| sha(commit.id()))
+    }
+
+    /// A commit's committer date.
+    ///
+    /// # Errors
+    /// When the commit is not in the mirror, or its date is beyond what a calendar holds.
+    pub fn committed_at(&self, commit: CommitSha) -> Result<Timestamp, GitError> {
+        let found = self.commit(commit)?;
+        Timestamp::from_second(found.committer().when().seconds()).map_err(|error| GitError::Commit {
+            commit,
+            source: git2::Error::from_str(&error.to_string()),
+        })
+    }
+
+    pub(super) fn commit(&self, commit: CommitSha) -> Result<git2::Commit<'_>, GitError> {
+        self.repo
+            .find_commit(oid(commit))
+            .map_err(|source| GitError::Commit { commit, source })
+    }
+
+    pub(super) fn tree(&self, commit: CommitSha) -> Result<git2::Tree<'_>, GitError> {
+        self.commit(commit)?
+            .tree()
+            .map_err(|source| GitError::Commit { commit, source })
+    }
+
+    /// Every file of a commit, sorted as git sorts them.
+    ///
+    /// # Errors
+    /// When the commit or one of its trees is not in the mirror.
+    pub fn files(&self, commit: CommitSha) -> Result<Vec<TreeFile>, GitError> {
+        let mut files = vec![];
+        let mut folders = vec![(Vec::new(), self.tree(commit)?)];
+        while let Some((prefix, tree)) = folders.pop() {
+            for entry in &tree {
+                let path = join(&prefix, entry.name_bytes());
+                if entry.kind() == Some(ObjectType::Tree) {
+                    let inner = self
+                        .repo
+                        .find_tree(entry.id())
+                        .map_err(|source| GitError::Commit { commit, source })?;
+                    folders.push((path, inner));
+                } else {
+                    files.push(TreeFile {
+                        path: RepoPath::from(path.as_slice()),
+                        entry: entry_kind(entry.filemode_raw()),
+                        executable: entry.filemode_raw() == 0o100_755,
+                        object: sha(entry.id()),
+                    });
+                }
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
+
+    /// A file's bytes at a commit (a symbolic link's target); `None` when the path is absent, a folder or a submodule.
+    ///
+    /// # Errors
+    /// When the commit is not in the mirror, or the content of a file that is there is not.
+    pub fn read(&self, commit: CommitSha, path: &RepoPath) -> Result<Option<Vec<u8>>, GitError> {
+        let mut tree = self.tree(commit)?;
+        let mut parts = path.components().peekable();
+        let failed = |source| GitError::File {
+            commit,
+            path: path.clone(),
+            source,
+        };
+        while let Some(part) = parts.next() {
+            let Some((id, kind)) = find(&tree, part) else {
+                return Ok(None);
+            };
+            match (kind, parts.peek()) {
+                (Some(ObjectType::Blob), None) => {
+                    return self
+                        .repo
+                        .find_blob(id)
+                        .map(|blob| Some(blob.content().to_vec()))
+                        .map_err(failed);
+                }
+                (Some(ObjectType::Tree), Some(_)) => tree = self.repo.find_tree(id).map_err(failed)?,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+}
+
+fn find(tree: &git2::Tree<'_>, name: &[u8]) -> Option<(Oid, Option<ObjectType>)> {
+    tree.iter()
+        .find(|entry| entry.name_bytes() == name)
+        .map(|entry| (entry.id(), entry.kind()))
+}
+
+pub(super) fn join(prefix: &[u8], name: &[u8]) -> Vec<u8> {
+    if prefix.is_empty() {
+        name.to_vec()
+    } else {
+        [prefix, b"/", name].concat()
+    }
+}

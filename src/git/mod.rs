@@ -1,0 +1,30 @@
+//! Git, the adapter: the only folder that names `git2` or starts the git program.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`mirror`] | a bare mirror, opened for reading: refs, commits, trees, files |
+//! | [`export`] | a commit's tree as files in a folder, bytes and modes exact |
+//! | [`apply`] | laying a patch over a folder: all or nothing, byte exact |
+//! | [`program`] | the git program with an environment that the user's settings cannot bend |
+//! | [`name`] | which repository on a forge a mirror is of |
+//! | [`error`] | what can go wrong, and what to do about it |
+//!
+//! What always holds: paths and contents are bytes from end to end; nothing is written outside the folder that the
+//! caller named; a mirror is only ever read, except by a fetch into it.
+
+pub mod apply;
+pub mod error;
+pub mod export;
+pub mod mirror;
+pub mod name;
+pub mod program;
+
+#[cfg(test)]
+pub(crate) mod fixture;
+#[cfg(test)]
+mod tests;
+
+pub use apply::{ApplyError, apply};
+pub use error::GitError;
+pub use mirror::{Mirror, TreeFile};
+pub use name::mirror_repo_name;
