@@ -2,8 +2,8 @@
 pub mod blobs;
 pub mod clock;
 pub mod domain;
-pub mod progress;
 pub mod git;
+pub mod progress;
 pub mod recipe;
 pub mod store;
 pub mod workspace;

@@ -114,7 +114,7 @@ impl Mirror {
                 let reference = reference?;
                 let Ok(name) = reference.name() else { continue };
                 // A ref whose object a partial or shallow mirror lacks names no commit here.
-                if let Some(commit) = self.peel(&reference) {
+                if let Some(commit) = peel(&reference) {
                     tips.push(RefTip {
                         name: name.to_owned(),
                         commit,
@@ -125,10 +125,6 @@ impl Mirror {
             Ok(tips)
         };
         list().map_err(GitError::library("list the refs"))
-    }
-
-    fn peel(&self, reference: &git2::Reference<'_>) -> Option<CommitSha> {
-        reference.peel_to_commit().ok().map(|commit| sha(commit.id()))
     }
 
     /// A commit's committer date.
@@ -215,6 +211,10 @@ impl Mirror {
         }
         Ok(None)
     }
+}
+
+fn peel(reference: &git2::Reference<'_>) -> Option<CommitSha> {
+    reference.peel_to_commit().ok().map(|commit| sha(commit.id()))
 }
 
 fn find(tree: &git2::Tree<'_>, name: &[u8]) -> Option<(Oid, Option<ObjectType>)> {
