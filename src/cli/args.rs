@@ -1,0 +1,248 @@
+//! The command line, as clap reads it. The words here are the program's first documentation.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+use super::exit_code::ExitCode;
+use crate::domain::ids::{CandidateId, RepoName};
+
+/// Builds benchmark datasets for coding agents out of real repositories, and proves that each task in them is sound.
+#[derive(Debug, Parser)]
+#[command(
+    name = "quarry",
+    version,
+    about,
+    long_about = "Builds benchmark datasets for coding agents out of real repositories, and proves that each task \
+        in them is sound.\n\nA recipe (filters/*.toml) says what a task must be. `quarry run RECIPE --mirror MIRROR` \
+        walks every merged pull request of a git mirror through\n\n    mine → filter → build → verify → emit\n\n\
+        and leaves a versioned manifest and, for every pull request ever looked at, the reason why it is in or out.",
+    after_long_help = ExitCode::TABLE,
+    propagate_version = true,
+    disable_help_subcommand = true
+)]
+pub struct Cli {
+    /// Options that every verb takes.
+    #[command(flatten)]
+    pub global: Global,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// Options that every verb takes.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// The folder that holds `.quarry/` and `manifests/` [default: the nearest one with `.quarry/`, else this folder]
+    #[arg(long, global = true, value_name = "DIR", help_heading = "Global options")]
+    pub workspace: Option<Utf8PathBuf>,
+    /// Print the result as one JSON document on standard output
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub json: bool,
+    /// Say more: every attempt (-v), and what the program does inside (-vv); with --json, events as JSON lines
+    #[arg(short, long, global = true, action = clap::ArgAction::Count, help_heading = "Global options")]
+    pub verbose: u8,
+    /// Say only warnings and errors
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = "Global options")]
+    pub quiet: bool,
+    /// Draw no bars, even on a terminal
+    #[arg(long, global = true, help_heading = "Global options")]
+    pub no_progress: bool,
+    /// How many things to do at once [default: the number of cores]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024),
+          help_heading = "Global options")]
+    pub jobs: Option<u16>,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Make a workspace here, with the shipped recipes to start from
+    Init(InitArgs),
+    /// Look at what this machine has for the job: git, uv, interpreters, the sandbox
+    Doctor,
+    /// Check recipes: every key, every rule, every fact; show the plan or the facts
+    Check(CheckArgs),
+    /// Do the main job: mine, filter, build, verify and emit, from a mirror to a manifest
+    Run(RunArgs),
+    /// Read every merged pull request of a mirror into the ledger
+    Mine(MineArgs),
+    /// Apply a recipe's rules, to what was mined or to an existing dataset
+    Filter(FilterArgs),
+    /// Build environments and run tests before and after the gold patch
+    Verify(VerifyArgs),
+    /// Write the manifest of what was verified, or check one that was written
+    Emit(EmitArgs),
+    /// Say where the workspace stands
+    Status,
+    /// Tell a pull request's whole story: facts, rules with the values seen, attempts, oracle
+    Explain(ExplainArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+}
+
+/// `quarry init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// The folder [default: --workspace, else this folder]
+    pub folder: Option<Utf8PathBuf>,
+}
+
+/// `quarry check`.
+#[derive(Debug, Args)]
+pub struct CheckArgs {
+    /// The recipes
+    #[arg(required_unless_present_any = ["facts", "schema"], value_name = "RECIPE")]
+    pub recipes: Vec<Utf8PathBuf>,
+    /// Show which rules run when, and what each reads
+    #[arg(long)]
+    pub plan: bool,
+    /// Print every fact a rule can read, with its type and meaning
+    #[arg(long)]
+    pub facts: bool,
+    /// Print the recipes' JSON Schema
+    #[arg(long, conflicts_with = "facts")]
+    pub schema: bool,
+}
+
+/// Where pull requests come from.
+#[derive(Debug, Clone, Args)]
+pub struct SourceArgs {
+    /// A bare git mirror with `refs/pull/*`: a folder, or a URL that git clones
+    #[arg(long, value_name = "PATH|URL")]
+    pub mirror: Option<String>,
+    /// The repository's name, where the mirror's address does not tell it
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<RepoName>,
+    /// Use the sample repository that is built into this program
+    #[arg(long, conflicts_with_all = ["mirror", "repo"])]
+    pub sample: bool,
+}
+
+/// Which part of a recipe's candidates, and how to test them.
+#[derive(Debug, Clone, Args)]
+pub struct WorkArgs {
+    /// Only pull requests merged on or after this day (UTC); overrides the recipe's `merged_since`
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub since: Option<String>,
+    /// Only pull requests merged before this day (UTC); overrides the recipe's `merged_before`
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    pub before: Option<String>,
+    /// Only these pull requests (repeatable)
+    #[arg(long, value_name = "OWNER/NAME#N")]
+    pub only: Vec<CandidateId>,
+}
+
+/// Where tests run.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct SandboxArgs {
+    /// The room that installs and tests run in
+    #[arg(long, value_enum, default_value_t = SandboxKind::Bubblewrap)]
+    pub sandbox: SandboxKind,
+}
+
+/// The rooms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum SandboxKind {
+    /// Namespaces through the bwrap program: no network, read-only system, private /tmp
+    Bubblewrap,
+    /// No isolation at all: only for repositories you would run by hand
+    None,
+}
+
+/// `quarry run`.
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// The recipe
+    pub recipe: Utf8PathBuf,
+    /// Where pull requests come from.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Which of them.
+    #[command(flatten)]
+    pub work: WorkArgs,
+    /// Where tests run.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+}
+
+/// `quarry mine`.
+#[derive(Debug, Args)]
+pub struct MineArgs {
+    /// Where pull requests come from.
+    #[command(flatten)]
+    pub source: SourceArgs,
+    /// Read every pull request again, also those that are known
+    #[arg(long)]
+    pub again: bool,
+}
+
+/// `quarry filter`.
+#[derive(Debug, Args)]
+pub struct FilterArgs {
+    /// The recipe
+    pub recipe: Utf8PathBuf,
+    /// Filter this dataset (SWE-bench-style JSONL or Parquet; `-` for standard input) instead of the ledger
+    #[arg(long, value_name = "FILE")]
+    pub input: Option<Utf8PathBuf>,
+    /// Write kept rows here (JSONL, or Parquet for a name that ends in .parquet) instead of standard output
+    #[arg(long, value_name = "FILE", requires = "input")]
+    pub out: Option<Utf8PathBuf>,
+    /// Which candidates of the ledger.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `quarry verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    /// The recipe
+    pub recipe: Utf8PathBuf,
+    /// Which candidates.
+    #[command(flatten)]
+    pub work: WorkArgs,
+    /// Where tests run.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+}
+
+/// `quarry emit`.
+#[derive(Debug, Args)]
+pub struct EmitArgs {
+    /// The recipe whose verified instances are written
+    #[arg(required_unless_present = "verify")]
+    pub recipe: Option<Utf8PathBuf>,
+    /// Check a written version: sums, schema, and every instance against its oracle
+    #[arg(long, value_name = "DIR", conflicts_with = "recipe")]
+    pub verify: Option<Utf8PathBuf>,
+    /// Which candidates.
+    #[command(flatten)]
+    pub work: WorkArgs,
+}
+
+/// `quarry explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// The pull request
+    #[arg(value_name = "OWNER/NAME#N")]
+    pub candidate: CandidateId,
+    /// Split and judge by this recipe [default: show what every recipe said]
+    #[arg(long, value_name = "RECIPE")]
+    pub recipe: Option<Utf8PathBuf>,
+}
+
+/// `quarry completions`.
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// The shell
+    pub shell: clap_complete::Shell,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_command_line_is_sound() {
+        super::Cli::command().debug_assert();
+    }
+}

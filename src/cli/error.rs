@@ -1,0 +1,88 @@
+//! What a command can end with, other than its result: a kind, a message, hints, and an exit code.
+
+use std::fmt;
+
+use super::exit_code::ExitCode;
+use crate::blobs::BlobError;
+use crate::store::StoreError;
+use crate::workspace::WorkspaceError;
+
+/// An error for the person or program that called. The message finishes "failed to …".
+#[derive(Debug)]
+pub struct CliError {
+    /// The exit code, which is also the kind.
+    pub exit: ExitCode,
+    /// A lower-case fragment that finishes "failed to …".
+    pub message: String,
+    /// What to do about it, a sentence each.
+    pub hints: Vec<String>,
+}
+
+impl CliError {
+    /// An input is wrong.
+    pub fn input(message: impl Into<String>, hints: Vec<String>) -> Self {
+        Self { exit: ExitCode::Input, message: message.into(), hints }
+    }
+
+    /// The workspace cannot be used.
+    pub fn workspace(message: impl Into<String>, hints: Vec<String>) -> Self {
+        Self { exit: ExitCode::Workspace, message: message.into(), hints }
+    }
+
+    /// The machine lacks something.
+    pub fn machine(message: impl Into<String>, hints: Vec<String>) -> Self {
+        Self { exit: ExitCode::Machine, message: message.into(), hints }
+    }
+
+    /// The command line is wrong in a way clap cannot see.
+    pub fn usage(message: impl Into<String>, hints: Vec<String>) -> Self {
+        Self { exit: ExitCode::Usage, message: message.into(), hints }
+    }
+
+    /// A fault of this program.
+    pub fn bug(message: impl Into<String>) -> Self {
+        let hint = "this is a fault in quarry: please report it with the command you ran".to_owned();
+        Self { exit: ExitCode::Workspace, message: message.into(), hints: vec![hint] }
+    }
+
+    /// The kind's name in JSON.
+    pub const fn kind(&self) -> &'static str {
+        match self.exit {
+            ExitCode::Success => "success",
+            ExitCode::Unsound => "unsound",
+            ExitCode::Usage => "usage",
+            ExitCode::Input => "input",
+            ExitCode::Workspace => "workspace",
+            ExitCode::Machine => "machine",
+            ExitCode::Infra => "infra",
+            ExitCode::Released => "released",
+            ExitCode::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl fmt::Display for CliError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for CliError {}
+
+impl From<WorkspaceError> for CliError {
+    fn from(error: WorkspaceError) -> Self {
+        Self::workspace(error.to_string(), error.hints())
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> Self {
+        Self::workspace(error.to_string(), error.hints())
+    }
+}
+
+impl From<BlobError> for CliError {
+    fn from(error: BlobError) -> Self {
+        Self::workspace(error.to_string(), error.hints())
+    }
+}

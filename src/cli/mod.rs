@@ -1,0 +1,69 @@
+//! The command line: one file a verb, each turning arguments into plain settings for a stage. No logic.
+//!
+//! The environment is read here and nowhere else ([`machine`]); standard output belongs to results
+//! ([`printer`]); every way to end has a documented code ([`exit_code`]).
+
+pub mod args;
+pub mod error;
+pub mod exit_code;
+pub mod machine;
+pub mod printer;
+pub mod session;
+
+mod completions;
+mod doctor;
+mod init;
+mod status;
+
+use std::process::ExitCode as ProcessCode;
+
+use args::{Cli, Verb};
+use clap::Parser as _;
+use error::CliError;
+use exit_code::ExitCode;
+use printer::Printer;
+use session::Session;
+
+/// Reads the command line, does what it says, and tells the shell how it ended.
+pub fn main() -> ProcessCode {
+    let cli = Cli::parse();
+    let printer = Printer { json: cli.global.json, quiet: cli.global.quiet };
+    trace(cli.global.verbose);
+    match start(&cli) {
+        Ok(code) => code.into(),
+        Err(error) => {
+            printer.error(&error);
+            error.exit.into()
+        }
+    }
+}
+
+/// `-vv` and more shows what the program does inside; `QUARRY_LOG` narrows it.
+fn trace(verbose: u8) {
+    use tracing_subscriber::filter::{EnvFilter, LevelFilter};
+    let level = match verbose {
+        0 | 1 => LevelFilter::WARN,
+        2 => LevelFilter::DEBUG,
+        _ => LevelFilter::TRACE,
+    };
+    let filter =
+        EnvFilter::builder().with_default_directive(level.into()).with_env_var("QUARRY_LOG").from_env_lossy();
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}
+
+fn start(cli: &Cli) -> Result<ExitCode, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::machine(format!("start the runtime's threads: {error}"), vec![]))?;
+    runtime.block_on(async {
+        let session = Session::new(&cli.global)?;
+        session::listen(session.cancel.clone(), session.printer);
+        match &cli.verb {
+            Verb::Init(args) => init::run(args, &session),
+            Verb::Doctor => doctor::run(&session).await,
+            Verb::Status => status::run(&session),
+            Verb::Completions(args) => completions::run(args, &session),
+        }
+    })
+}

@@ -1,0 +1,84 @@
+//! The one place that writes to standard output and standard error.
+
+use std::io::{self, Write as _};
+
+use serde::Serialize;
+
+use super::error::CliError;
+
+/// Writes results, for a person or as one JSON document.
+#[derive(Debug, Clone, Copy)]
+pub struct Printer {
+    /// Whether `--json` was given.
+    pub json: bool,
+    /// Whether `--quiet` was given.
+    pub quiet: bool,
+}
+
+impl Printer {
+    /// Writes a result: as JSON when asked for, else the text.
+    ///
+    /// # Errors
+    /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
+    pub fn result(self, json: &impl Serialize, text: &str) -> Result<(), CliError> {
+        if self.json {
+            let mut line = serde_json::to_string_pretty(json)
+                .map_err(|error| CliError::bug(format!("write the result as JSON: {error}")))?;
+            line.push('\n');
+            out(&line)
+        } else if text.is_empty() {
+            Ok(())
+        } else if text.ends_with('\n') {
+            out(text)
+        } else {
+            out(&format!("{text}\n"))
+        }
+    }
+
+    /// Writes text as it is, whatever the mode: completion scripts, schemas.
+    ///
+    /// # Errors
+    /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
+    pub fn raw(self, text: &str) -> Result<(), CliError> {
+        out(text)
+    }
+
+    /// Writes a line for a person to standard error, unless `--quiet`.
+    pub fn note(self, text: &str) {
+        if !self.quiet {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
+    /// Writes an error and its hints to standard error; with `--json` also as a JSON document on standard output.
+    pub fn error(self, error: &CliError) {
+        if self.json {
+            let document = serde_json::json!({
+                "error": {
+                    "kind": error.kind(),
+                    "message": error.to_string(),
+                    "hints": error.hints,
+                    "exit_code": error.exit as u8,
+                }
+            });
+            let _ = out(&format!("{document:#}\n"));
+        }
+        let mut text = format!("error: failed to {error}\n");
+        for hint in &error.hints {
+            text.push_str("hint: ");
+            text.push_str(hint);
+            text.push('\n');
+        }
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+fn out(text: &str) -> Result<(), CliError> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(CliError::workspace(format!("write to standard output: {error}"), vec![]))
+        }
+        _ => Ok(()),
+    }
+}

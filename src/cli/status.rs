@@ -1,0 +1,131 @@
+//! `quarry status`: where the workspace stands.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use camino::Utf8Path;
+use serde::Serialize;
+
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::session::Session;
+use crate::store::MINE_SCOPE;
+use crate::workspace::Context;
+
+#[derive(Serialize)]
+struct Status {
+    workspace: String,
+    repositories: Vec<Repository>,
+    datasets: Vec<Dataset>,
+    /// Attempts by stage and outcome, every try counted.
+    attempts: BTreeMap<String, BTreeMap<String, u64>>,
+    /// Emitted versions, as `dataset/version`.
+    manifests: Vec<String>,
+}
+
+#[derive(Serialize, Default)]
+struct Repository {
+    repo: String,
+    candidates: u64,
+    /// Heads that became no candidate, by the reason.
+    not_mined: BTreeMap<String, u64>,
+}
+
+#[derive(Serialize)]
+struct Dataset {
+    dataset: String,
+    decisions: u64,
+    instances: i64,
+}
+
+pub(super) fn run(session: &Session) -> Result<ExitCode, CliError> {
+    let context = session.open_read_only()?;
+    let status = read(&context)?;
+    session.printer.result(&status, &render(&status))?;
+    Ok(ExitCode::Success)
+}
+
+fn read(context: &Context) -> Result<Status, CliError> {
+    let mut repositories: BTreeMap<String, Repository> = BTreeMap::new();
+    for candidate in context.store.candidates(None)? {
+        let repo = candidate.id.repo.to_string();
+        repositories.entry(repo).or_default().candidates += 1;
+    }
+    let mut datasets: BTreeMap<String, Dataset> = BTreeMap::new();
+    for (scope, decision) in context.store.decisions(None, None)? {
+        if scope == MINE_SCOPE {
+            let repository = repositories.entry(decision.candidate.repo.to_string()).or_default();
+            *repository.not_mined.entry(decision.rule.to_string()).or_default() += 1;
+        } else {
+            let fresh = || Dataset { dataset: scope.clone(), decisions: 0, instances: 0 };
+            datasets.entry(scope.clone()).or_insert_with(fresh).decisions += 1;
+        }
+    }
+    for (dataset, count) in context.store.instance_counts()? {
+        let fresh = || Dataset { dataset: dataset.clone(), decisions: 0, instances: 0 };
+        datasets.entry(dataset.clone()).or_insert_with(fresh).instances = count;
+    }
+    let mut attempts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    for attempt in context.store.attempts(None, None)? {
+        let outcomes = attempts.entry(attempt.stage.name().to_owned()).or_default();
+        *outcomes.entry(attempt.outcome.name().to_owned()).or_default() += 1;
+    }
+    Ok(Status {
+        workspace: context.workspace.root().to_string(),
+        repositories: repositories.into_iter().map(|(repo, row)| Repository { repo, ..row }).collect(),
+        datasets: datasets.into_values().collect(),
+        attempts,
+        manifests: manifests(&context.workspace.manifests()),
+    })
+}
+
+/// Every `dataset/version` folder that holds a manifest, sorted.
+fn manifests(folder: &Utf8Path) -> Vec<String> {
+    let names = |folder: &Utf8Path| {
+        let mut names: Vec<String> = folder
+            .read_dir_utf8()
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| Some(entry.ok()?.file_name().to_owned()))
+            .collect();
+        names.sort();
+        names
+    };
+    names(folder)
+        .into_iter()
+        .flat_map(|dataset| {
+            names(&folder.join(&dataset))
+                .into_iter()
+                .filter(|version| folder.join(&dataset).join(version).join("manifest.json").is_file())
+                .map(|version| format!("{dataset}/{version}"))
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+fn render(status: &Status) -> String {
+    let mut text = format!("workspace {}\n", status.workspace);
+    for row in &status.repositories {
+        let _ = writeln!(text, "\n{}: {} merged pull requests", row.repo, row.candidates);
+        for (rule, count) in &row.not_mined {
+            let _ = writeln!(text, "  {count:>6} {rule}");
+        }
+    }
+    for row in &status.datasets {
+        let _ = writeln!(text, "\n{}: {} decisions, {} instances", row.dataset, row.decisions, row.instances);
+    }
+    if !status.attempts.is_empty() {
+        text.push_str("\nattempts\n");
+    }
+    for (stage, outcomes) in &status.attempts {
+        let outcomes: Vec<_> = outcomes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let _ = writeln!(text, "  {stage}: {}", outcomes.join(", "));
+    }
+    for manifest in &status.manifests {
+        let _ = writeln!(text, "\nmanifest manifests/{manifest}/");
+    }
+    if status.repositories.is_empty() {
+        text.push_str("\nnothing is mined yet; next: quarry run filters/sample.toml --sample\n");
+    }
+    text
+}
