@@ -136,15 +136,15 @@ pub struct WorkArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct SandboxArgs {
     /// The room that installs and tests run in
-    #[arg(long, value_enum, default_value_t = SandboxKind::Bubblewrap)]
+    #[arg(long, value_enum, default_value_t = SandboxKind::Process)]
     pub sandbox: SandboxKind,
 }
 
 /// The rooms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum SandboxKind {
-    /// Namespaces through the bwrap program: no network, read-only system, private /tmp
-    Bubblewrap,
+    /// Namespaces and limits through the bwrap program: no network, read-only system, private /tmp
+    Process,
     /// No isolation at all: only for repositories you would run by hand
     None,
 }
