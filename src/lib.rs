@@ -5,5 +5,6 @@ pub mod domain;
 pub mod git;
 pub mod progress;
 pub mod recipe;
+pub mod sandbox;
 pub mod store;
 pub mod workspace;
