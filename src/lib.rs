@@ -5,6 +5,6 @@ pub mod domain;
 pub mod git;
 pub mod progress;
 pub mod recipe;
-pub mod sandbox;
+pub mod sample;
 pub mod store;
 pub mod workspace;

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`mirror`] | a bare mirror, opened for reading: refs, commits, trees, files |
 //! | [`export`] | a commit's tree as files in a folder, bytes and modes exact |
+//! | [`fast_import`] | a bare mirror out of a `git fast-import` stream |
 //! | [`apply`] | laying a patch over a folder: all or nothing, byte exact |
 //! | [`program`] | the git program with an environment that the user's settings cannot bend |
 //! | [`name`] | which repository on a forge a mirror is of |
@@ -15,6 +16,7 @@
 pub mod apply;
 pub mod error;
 pub mod export;
+pub mod fast_import;
 pub mod mirror;
 pub mod name;
 pub mod program;
@@ -26,5 +28,6 @@ mod tests;
 
 pub use apply::{ApplyError, apply};
 pub use error::GitError;
+pub use fast_import::fast_import;
 pub use mirror::{Mirror, TreeFile};
 pub use name::mirror_repo_name;

@@ -8,4 +8,5 @@
 )]
 
 mod architecture;
-mod sandbox;
+mod python;
+mod sample;
