@@ -6,5 +6,6 @@ pub mod git;
 pub mod progress;
 pub mod recipe;
 pub mod sample;
+pub mod sandbox;
 pub mod store;
 pub mod workspace;

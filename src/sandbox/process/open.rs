@@ -1,0 +1,95 @@
+//! The room without walls, for systems that refuse a closed one and for those who ask for it: same life of a job,
+//! same limits, but the host's own files and network.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+use super::super::contract::{Job, JobResult};
+use super::super::error::SandboxError;
+use super::supervise::{Launch, supervise};
+use super::{HostCgroup, system};
+
+/// The environment variable by which processes that left their parent are found again.
+const MARK: &str = "QUARRY_JOB";
+
+/// An open room on this machine.
+#[derive(Debug, Clone)]
+pub struct Open {
+    groups: Option<HostCgroup>,
+    scratch: Arc<PathBuf>,
+}
+
+impl Open {
+    /// Makes `scratch`, where jobs get their home and temporary folders.
+    pub(in super::super) fn detect(scratch: &Path) -> Result<Self, SandboxError> {
+        fs::create_dir_all(scratch).map_err(SandboxError::io("make the folder", scratch))?;
+        let scratch = scratch
+            .canonicalize()
+            .map_err(SandboxError::io("find", scratch))?;
+        Ok(Self {
+            groups: HostCgroup::detect(),
+            scratch: Arc::new(scratch),
+        })
+    }
+
+    /// The whole command line for `job`, with its private folders in `private`.
+    fn argv(job: &Job, private: &Path, mark: &str) -> Vec<String> {
+        let mut args = system::prlimit(job.limits.file_bytes);
+        for (program, rest) in [
+            ("setsid", &[][..]),
+            ("setpriv", &["--pdeathsig", "KILL", "--"][..]),
+        ] {
+            if let Ok(path) = system::program(program) {
+                args.push(path.display().to_string());
+                args.extend(rest.iter().map(|arg| (*arg).to_owned()));
+            }
+        }
+        args.extend(["/usr/bin/env", "-i"].map(str::to_owned));
+        let own = ["HOME", "TMPDIR"];
+        args.extend(
+            job.env
+                .iter()
+                .filter(|(name, _)| !own.contains(&name.as_str()))
+                .map(|(name, value)| format!("{name}={value}")),
+        );
+        args.push(format!("HOME={}", private.join("home").display()));
+        args.push(format!("TMPDIR={}", private.join("tmp").display()));
+        args.push(mark.to_owned());
+        args.extend(job.argv.iter().cloned());
+        args
+    }
+
+    /// Runs `job`.
+    pub(in super::super) async fn run(
+        &self,
+        job: &Job,
+        cancel: &CancellationToken,
+    ) -> Result<JobResult, SandboxError> {
+        let private: TempDir = tempfile::Builder::new()
+            .prefix("job-")
+            .tempdir_in(self.scratch.as_path())
+            .map_err(SandboxError::io("make a folder in", self.scratch.as_path()))?;
+        for name in ["home", "tmp"] {
+            let folder = private.path().join(name);
+            fs::create_dir(&folder).map_err(SandboxError::io("make the folder", &folder))?;
+        }
+        // The folder's random name makes the mark unlike any other job's.
+        let mark = format!(
+            "{MARK}={}",
+            private.path().file_name().unwrap_or_default().display()
+        );
+        let launch = Launch {
+            argv: Self::argv(job, private.path(), &mark),
+            cwd: &job.cwd,
+            opens_session: system::program("setsid").is_ok(),
+            status: None,
+            groups: self.groups.as_ref(),
+            mark: Some(mark),
+        };
+        supervise(job, launch, cancel).await
+    }
+}

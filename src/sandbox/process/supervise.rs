@@ -1,0 +1,421 @@
+//! Runs a started job to its end: reads what it prints, watches its limits, kills what is left.
+
+use std::fs;
+use std::io;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{ExitStatus, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
+use tokio_util::sync::CancellationToken;
+
+use super::super::contract::{Captured, End, Job, JobResult, Limits, OutputMode};
+use super::super::error::SandboxError;
+use super::cgroup::{HostCgroup, JobCgroup};
+use super::{spawner, tree};
+
+/// How often limits are looked at.
+const TICK: Duration = Duration::from_millis(50);
+
+/// How often the disk is looked at.
+const DISK_EVERY: u32 = 20;
+
+/// A job is stopped when less than this is free, in bytes, on the disk under a writable mount.
+const DISK_RESERVE: u64 = 256 << 20;
+
+/// How long a killed job may take to be gone.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Enters the job's control groups, then becomes the room. Arguments: a file for bubblewrap's status, the groups'
+/// doors, `--`, the command.
+const ENTER: &str =
+    "status=$1; shift; while [ \"$1\" != -- ]; do echo $$ > \"$1\" || exit 125; shift; done; shift; ";
+
+/// What a room adds to a job.
+pub(super) struct Launch<'a> {
+    /// The room's whole command line.
+    pub(super) argv: Vec<String>,
+    /// The working folder of that command line, on the host.
+    pub(super) cwd: &'a Path,
+    /// The file that bubblewrap writes its status to (descriptor 9), when the room is closed.
+    pub(super) status: Option<&'a Path>,
+    /// Where groups can be made.
+    pub(super) groups: Option<&'a HostCgroup>,
+    /// Whether that command line opens a session (and with it a process group) by itself: `setsid` forks when it
+    /// already leads a group.
+    pub(super) opens_session: bool,
+    /// The line in every environment of the job, by which processes that ran away are found.
+    pub(super) mark: Option<String>,
+}
+
+/// Starts and runs a job. An error is the machine's fault; everything the job does is in the result.
+pub(super) async fn supervise(
+    job: &Job,
+    launch: Launch<'_>,
+    cancel: &CancellationToken,
+) -> Result<JobResult, SandboxError> {
+    let meter = Meter::new(launch.groups, &job.limits);
+    let mut command = enter(job, &launch, &meter);
+    // Whoever already gave up starts nothing.
+    if cancel.is_cancelled() {
+        return Ok(JobResult::cancelled());
+    }
+    let started = Instant::now();
+    command.kill_on_drop(true);
+    let mut child = spawner::spawn(command)
+        .await
+        .map_err(SandboxError::io("start", job.argv.first().map_or("", |a| a)))?;
+    feed(&mut child, job.stdin.clone());
+    let mut watch = Watch::new(job, meter, &mut child, started);
+    let (stopped, status) = watch.run(&mut child, cancel).await?;
+    let wall = started.elapsed();
+    watch.clean_up(&mut child, launch.mark).await;
+    let end = match (stopped, status) {
+        (Some(end), _) => end,
+        (None, status) => watch
+            .meter
+            .breach()
+            .map_or_else(|| natural_end(status, launch.status, &watch.text()), Ok)?,
+    };
+    watch.finish(end, wall, job)
+}
+
+impl JobResult {
+    fn cancelled() -> Self {
+        Self {
+            end: End::Cancelled,
+            wall: Duration::ZERO,
+            peak_memory: None,
+            stdout: Captured::default(),
+            stderr: Captured::default(),
+            channel: Vec::new(),
+        }
+    }
+}
+
+fn enter(job: &Job, launch: &Launch<'_>, meter: &Meter) -> Command {
+    let status = if launch.status.is_some() {
+        " 9> \"$status\""
+    } else {
+        ""
+    };
+    let merge = if job.output == OutputMode::Merged {
+        " 2>&1"
+    } else {
+        ""
+    };
+    let mut command = Command::new("/bin/sh");
+    command
+        .arg("-c")
+        .arg(format!("{ENTER}exec \"$@\"{merge}{status}"))
+        .arg("sh");
+    command
+        .arg(launch.status.unwrap_or(Path::new("/dev/null")))
+        .args(meter.doors())
+        .arg("--")
+        .args(&launch.argv);
+    command.env_clear().current_dir(launch.cwd);
+    if !launch.opens_session {
+        command.process_group(0);
+    }
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    command
+}
+
+/// Writes the job's input from a task of its own: a job that does not read must not stop its reader.
+fn feed(child: &mut Child, input: Vec<u8>) {
+    if let Some(mut stdin) = child.stdin.take() {
+        tokio::spawn(async move {
+            let _ = stdin.write_all(&input).await;
+        });
+    }
+}
+
+/// How a job that Quarry did not stop ended. Bubblewrap says in its status whether the job's program began at all.
+fn natural_end(status: Option<ExitStatus>, room: Option<&Path>, output: &str) -> Result<End, SandboxError> {
+    let Some(status) = status else {
+        return Ok(End::Signaled(Signal::KILL.as_raw()));
+    };
+    if let Some(room) = room {
+        let said = fs::read_to_string(room).map_err(SandboxError::io("read", room))?;
+        if !said.contains("\"exit-code\"") && status.signal().is_none() {
+            let detail = output
+                .trim()
+                .lines()
+                .last()
+                .unwrap_or("it said nothing")
+                .to_owned();
+            return Err(SandboxError::Start {
+                program: "bwrap".to_owned(),
+                detail,
+            });
+        }
+        // Bubblewrap tells a signal the way a shell does.
+        if let Some(code @ 129..=192) = status.code() {
+            return Ok(End::Signaled(code - 128));
+        }
+    }
+    Ok(status
+        .signal()
+        .map_or_else(|| End::Exited(status.code().unwrap_or(-1)), End::Signaled))
+}
+
+/// Who counts memory and tasks.
+enum Meter {
+    /// The kernel.
+    Group(JobCgroup),
+    /// We, by polling.
+    Tree { limits: Limits, peak: u64 },
+}
+
+impl Meter {
+    fn new(groups: Option<&HostCgroup>, limits: &Limits) -> Self {
+        match groups.and_then(|groups| groups.open(limits).ok()) {
+            Some(group) => Self::Group(group),
+            None => Self::Tree {
+                limits: *limits,
+                peak: 0,
+            },
+        }
+    }
+
+    fn doors(&self) -> Vec<PathBuf> {
+        match self {
+            Self::Group(group) => group.doors(),
+            Self::Tree { .. } => Vec::new(),
+        }
+    }
+
+    fn sample(&mut self, root: u32) -> Option<End> {
+        match self {
+            Self::Group(group) => group.breach(),
+            Self::Tree { limits, peak } => {
+                let now = tree::census(root);
+                *peak = now.memory.max(*peak);
+                if now.tasks > limits.processes {
+                    Some(End::ProcessLimit)
+                } else {
+                    (now.memory > limits.memory_bytes).then_some(End::MemoryLimit)
+                }
+            }
+        }
+    }
+
+    fn breach(&self) -> Option<End> {
+        match self {
+            Self::Group(group) => group.breach(),
+            Self::Tree { .. } => None,
+        }
+    }
+
+    fn peak(&self) -> Option<u64> {
+        match self {
+            Self::Group(group) => group.peak_memory(),
+            Self::Tree { peak, .. } => (*peak > 0).then_some(*peak),
+        }
+    }
+}
+
+/// A running job as its watcher sees it.
+struct Watch<'a> {
+    job: &'a Job,
+    meter: Meter,
+    pid: Option<u32>,
+    started: Instant,
+    sign_of_life: Instant,
+    channel_size: u64,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+/// One of the job's output streams.
+struct Stream {
+    pipe: Option<Box<dyn AsyncRead + Unpin + Send>>,
+    captured: Captured,
+    buffer: Vec<u8>,
+}
+
+impl Stream {
+    fn new(pipe: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
+        let pipe = pipe.map(|pipe| Box::new(pipe) as Box<dyn AsyncRead + Unpin + Send>);
+        Self {
+            pipe,
+            captured: Captured::default(),
+            buffer: vec![0; 64 << 10],
+        }
+    }
+
+    /// Reads what is there; waits for ever once the stream has ended.
+    async fn read(&mut self) -> io::Result<usize> {
+        let Some(pipe) = &mut self.pipe else {
+            return std::future::pending().await;
+        };
+        let count = pipe.read(&mut self.buffer).await?;
+        self.captured.push(&self.buffer[..count]);
+        if count == 0 {
+            self.pipe = None;
+        }
+        Ok(count)
+    }
+
+    async fn drain(&mut self) {
+        while self.pipe.is_some() {
+            if self.read().await.is_err() {
+                self.pipe = None;
+            }
+        }
+        self.captured.trim();
+    }
+}
+
+impl<'a> Watch<'a> {
+    fn new(job: &'a Job, meter: Meter, child: &mut Child, started: Instant) -> Self {
+        Self {
+            job,
+            meter,
+            pid: child.id(),
+            started,
+            sign_of_life: started,
+            channel_size: 0,
+            stdout: Stream::new(child.stdout.take()),
+            stderr: Stream::new(child.stderr.take()),
+        }
+    }
+
+    /// Waits for the job's end or for a reason to stop it.
+    async fn run(
+        &mut self,
+        child: &mut Child,
+        cancel: &CancellationToken,
+    ) -> Result<(Option<End>, Option<ExitStatus>), SandboxError> {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut count = 0_u32;
+        loop {
+            let read = tokio::select! {
+                status = child.wait() => {
+                    return Ok((None, Some(status.map_err(SandboxError::io("wait for", "the job"))?)));
+                }
+                () = cancel.cancelled() => return Ok((Some(End::Cancelled), None)),
+                _ = ticks.tick() => {
+                    count = count.wrapping_add(1);
+                    if let Some(end) = self.overdue(count) {
+                        return Ok((Some(end), None));
+                    }
+                    continue;
+                }
+                read = self.stdout.read() => read,
+                read = self.stderr.read() => read,
+            };
+            if read.map_err(SandboxError::io("read", "the job's output"))? > 0 {
+                self.sign_of_life = Instant::now();
+            }
+            if self.printed() > self.job.limits.output_bytes {
+                return Ok((Some(End::OutputLimit), None));
+            }
+        }
+    }
+
+    fn printed(&self) -> u64 {
+        self.stdout.captured.total + self.stderr.captured.total
+    }
+
+    fn overdue(&mut self, count: u32) -> Option<End> {
+        let now = Instant::now();
+        if let Some(channel) = &self.job.channel {
+            let size = fs::metadata(channel).map_or(0, |meta| meta.len());
+            if size != self.channel_size {
+                self.channel_size = size;
+                self.sign_of_life = now;
+            }
+        }
+        let limits = &self.job.limits;
+        if now - self.started > limits.wall {
+            return Some(End::WallClock);
+        }
+        if limits
+            .silence
+            .is_some_and(|silence| now - self.sign_of_life > silence)
+        {
+            return Some(End::Silence);
+        }
+        if count.is_multiple_of(DISK_EVERY) && self.disk_is_full() {
+            return Some(End::DiskLimit);
+        }
+        self.pid.and_then(|pid| self.meter.sample(pid))
+    }
+
+    fn disk_is_full(&self) -> bool {
+        self.job
+            .mounts
+            .iter()
+            .filter(|mount| mount.writable)
+            .any(|mount| {
+                rustix::fs::statvfs(&mount.host)
+                    .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < DISK_RESERVE)
+            })
+    }
+
+    /// Kills everything that is left and takes in what was printed last.
+    async fn clean_up(&mut self, child: &mut Child, mark: Option<String>) {
+        // In a closed room the death of its first process is the death of all.
+        let _ = child.start_kill();
+        if let Some(group) = self.pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
+        let _ = timeout(GRACE, child.wait()).await;
+        if let Meter::Group(group) = &self.meter {
+            let deadline = Instant::now() + GRACE;
+            while !group.kill() && Instant::now() < deadline {
+                tokio::time::sleep(Duration::from_millis(2)).await;
+            }
+        } else if let Some(mark) = mark {
+            tree::kill_marked(&mark, 20);
+        }
+        // Whoever still holds a pipe after that is not waited for.
+        let drained = async {
+            self.stdout.drain().await;
+            self.stderr.drain().await;
+        };
+        let _ = timeout(GRACE, drained).await;
+    }
+
+    fn text(&self) -> String {
+        if self.job.output == OutputMode::Merged {
+            self.stdout.captured.text()
+        } else {
+            self.stderr.captured.text()
+        }
+    }
+
+    fn finish(self, end: End, wall: Duration, job: &Job) -> Result<JobResult, SandboxError> {
+        let channel = match &job.channel {
+            Some(path) => {
+                read_capped(path, job.limits.output_bytes).map_err(SandboxError::io("read", path))?
+            }
+            None => Vec::new(),
+        };
+        Ok(JobResult {
+            end,
+            wall,
+            peak_memory: self.meter.peak(),
+            stdout: self.stdout.captured,
+            stderr: self.stderr.captured,
+            channel,
+        })
+    }
+}
+
+fn read_capped(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    use io::Read as _;
+    let mut bytes = Vec::new();
+    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
