@@ -59,6 +59,16 @@ impl Room {
         }
     }
 
+    /// The same room, counting memory and processes by polling `/proc` even where control groups can be made.
+    #[must_use]
+    pub fn polling(mut self) -> Self {
+        match &mut self {
+            Self::Bubblewrap(room) => room.poll(),
+            Self::None(room) => room.poll(),
+        }
+        self
+    }
+
     /// The path by which a job in this room reaches `inside`: the same path in a closed room, the host's path
     /// behind the mount in the open one. A path under no mount stays as it is.
     pub fn path(&self, mounts: &[Mount], inside: impl AsRef<Path>) -> PathBuf {

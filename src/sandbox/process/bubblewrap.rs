@@ -124,6 +124,11 @@ impl Bubblewrap {
         args
     }
 
+    /// Gives up control groups.
+    pub(in super::super) fn poll(&mut self) {
+        self.groups = None;
+    }
+
     /// The whole command line for `job`.
     fn argv(&self, job: &Job) -> Vec<String> {
         let mut args = system::prlimit(job.limits.file_bytes);

@@ -36,6 +36,11 @@ impl Open {
         })
     }
 
+    /// Gives up control groups.
+    pub(in super::super) fn poll(&mut self) {
+        self.groups = None;
+    }
+
     /// The whole command line for `job`, with its private folders in `private`.
     fn argv(job: &Job, private: &Path, mark: &str) -> Vec<String> {
         let mut args = system::prlimit(job.limits.file_bytes);
@@ -63,12 +68,30 @@ impl Open {
         args
     }
 
+    /// Whether `job`'s program is there: without walls nobody else would tell a missing one from exit code 127.
+    fn check(job: &Job) -> Result<(), SandboxError> {
+        let program = job.argv.first().map_or("", String::as_str);
+        let found = if program.contains('/') {
+            job.cwd.join(program).is_file()
+        } else {
+            job.env
+                .get("PATH")
+                .is_some_and(|path| path.split(':').any(|dir| Path::new(dir).join(program).is_file()))
+        };
+        let missing = || SandboxError::Start {
+            program: program.to_owned(),
+            detail: "there is no such program".to_owned(),
+        };
+        if found { Ok(()) } else { Err(missing()) }
+    }
+
     /// Runs `job`.
     pub(in super::super) async fn run(
         &self,
         job: &Job,
         cancel: &CancellationToken,
     ) -> Result<JobResult, SandboxError> {
+        Self::check(job)?;
         let private: TempDir = tempfile::Builder::new()
             .prefix("job-")
             .tempdir_in(self.scratch.as_path())

@@ -76,10 +76,17 @@ pub(super) async fn supervise(
     watch.clean_up(&mut child, launch.mark).await;
     let end = match (stopped, status) {
         (Some(end), _) => end,
-        (None, status) => watch
-            .meter
-            .breach()
-            .map_or_else(|| natural_end(status, launch.status, &watch.text()), Ok)?,
+        (None, status) => watch.meter.breach().map_or_else(
+            || {
+                natural_end(
+                    status,
+                    launch.status,
+                    job.argv.first().map_or("", |a| a),
+                    &watch.text(),
+                )
+            },
+            Ok,
+        )?,
     };
     watch.finish(end, wall, job)
 }
@@ -139,7 +146,12 @@ fn feed(child: &mut Child, input: Vec<u8>) {
 }
 
 /// How a job that Quarry did not stop ended. Bubblewrap says in its status whether the job's program began at all.
-fn natural_end(status: Option<ExitStatus>, room: Option<&Path>, output: &str) -> Result<End, SandboxError> {
+fn natural_end(
+    status: Option<ExitStatus>,
+    room: Option<&Path>,
+    program: &str,
+    output: &str,
+) -> Result<End, SandboxError> {
     let Some(status) = status else {
         return Ok(End::Signaled(Signal::KILL.as_raw()));
     };
@@ -153,7 +165,7 @@ fn natural_end(status: Option<ExitStatus>, room: Option<&Path>, output: &str) ->
                 .unwrap_or("it said nothing")
                 .to_owned();
             return Err(SandboxError::Start {
-                program: "bwrap".to_owned(),
+                program: program.to_owned(),
                 detail,
             });
         }
