@@ -1,2 +1,7 @@
-//! q
-fn main() {}
+//! The thin binary: everything is in the library.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    quarry::cli::main()
+}

@@ -21,28 +21,48 @@ pub struct CliError {
 impl CliError {
     /// An input is wrong.
     pub fn input(message: impl Into<String>, hints: Vec<String>) -> Self {
-        Self { exit: ExitCode::Input, message: message.into(), hints }
+        Self {
+            exit: ExitCode::Input,
+            message: message.into(),
+            hints,
+        }
     }
 
     /// The workspace cannot be used.
     pub fn workspace(message: impl Into<String>, hints: Vec<String>) -> Self {
-        Self { exit: ExitCode::Workspace, message: message.into(), hints }
+        Self {
+            exit: ExitCode::Workspace,
+            message: message.into(),
+            hints,
+        }
     }
 
     /// The machine lacks something.
     pub fn machine(message: impl Into<String>, hints: Vec<String>) -> Self {
-        Self { exit: ExitCode::Machine, message: message.into(), hints }
+        Self {
+            exit: ExitCode::Machine,
+            message: message.into(),
+            hints,
+        }
     }
 
     /// The command line is wrong in a way clap cannot see.
     pub fn usage(message: impl Into<String>, hints: Vec<String>) -> Self {
-        Self { exit: ExitCode::Usage, message: message.into(), hints }
+        Self {
+            exit: ExitCode::Usage,
+            message: message.into(),
+            hints,
+        }
     }
 
     /// A fault of this program.
     pub fn bug(message: impl Into<String>) -> Self {
         let hint = "this is a fault in quarry: please report it with the command you ran".to_owned();
-        Self { exit: ExitCode::Workspace, message: message.into(), hints: vec![hint] }
+        Self {
+            exit: ExitCode::Workspace,
+            message: message.into(),
+            hints: vec![hint],
+        }
     }
 
     /// The kind's name in JSON.
@@ -54,7 +74,6 @@ impl CliError {
             ExitCode::Input => "input",
             ExitCode::Workspace => "workspace",
             ExitCode::Machine => "machine",
-            ExitCode::Infra => "infra",
             ExitCode::Released => "released",
             ExitCode::Interrupted => "interrupted",
         }

@@ -17,10 +17,8 @@ pub enum ExitCode {
     Workspace = 4,
     /// The machine lacks something: uv, an interpreter, a sandbox.
     Machine = 5,
-    /// The work is done as far as it goes, but some candidates ended in infra outcomes; run it again.
-    Infra = 6,
     /// A released version would have been overwritten with other bytes.
-    Released = 7,
+    Released = 6,
     /// Interrupted: what was begun is finished and recorded; run the same command again to go on.
     Interrupted = 130,
 }
@@ -35,8 +33,7 @@ Exit codes:
   3    an input is wrong: a recipe, a dataset, a mirror, an id
   4    the workspace cannot be used: locked, unreadable, newer, disk full
   5    the machine lacks something: uv, git, an interpreter, a sandbox
-  6    done, but some candidates ended in infra outcomes: run it again
-  7    a released version would have been overwritten with other bytes
+  6    a released version would have been overwritten with other bytes
   130  interrupted; run the same command again to go on";
 }
 

@@ -1,5 +1,6 @@
 //! `quarry init [DIR]`: a workspace, with the shipped recipes to start from.
 
+use std::fmt::Write as _;
 use std::fs;
 
 use super::args::InitArgs;
@@ -11,14 +12,20 @@ use crate::workspace::Workspace;
 
 pub(super) fn run(args: &InitArgs, session: &Session) -> Result<ExitCode, CliError> {
     let workspace = match &args.folder {
-        Some(folder) => Workspace::at(session.workspace_base().join(folder)),
+        Some(folder) => Workspace::at(session.here.join(folder)),
         None => session.workspace.clone(),
     };
-    let session = Session { workspace, ..session.clone() };
+    let session = Session {
+        workspace,
+        ..session.clone()
+    };
     let (_context, _lock) = session.open()?;
     let filters = session.workspace.root().join("filters");
     let fail = |error| {
-        CliError::workspace(format!("write recipes into `{filters}`: {error}"), vec!["check its permissions".into()])
+        CliError::workspace(
+            format!("write recipes into `{filters}`: {error}"),
+            vec!["check its permissions".into()],
+        )
     };
     fs::create_dir_all(&filters).map_err(fail)?;
     let (mut written, mut kept) = (Vec::new(), Vec::new());
@@ -35,10 +42,10 @@ pub(super) fn run(args: &InitArgs, session: &Session) -> Result<ExitCode, CliErr
     let root = session.workspace.root();
     let mut text = format!("workspace {root}\n");
     for path in &written {
-        text.push_str(&format!("  wrote {path}\n"));
+        let _ = writeln!(text, "  wrote {path}");
     }
     for path in &kept {
-        text.push_str(&format!("  kept  {path} (it was there)\n"));
+        let _ = writeln!(text, "  kept  {path} (it was there)");
     }
     text.push_str("next: quarry run filters/sample.toml --sample\n");
     let json = serde_json::json!({ "workspace": root, "written": written, "kept": kept });

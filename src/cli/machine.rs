@@ -43,10 +43,14 @@ pub struct Machine {
 
 impl Machine {
     /// Reads the environment.
-    #[expect(clippy::disallowed_methods, reason = "the command line is where the environment is read")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the command line is where the environment is read"
+    )]
     pub fn read() -> Self {
-        let path: Vec<PathBuf> =
-            std::env::var_os("PATH").map(|path| std::env::split_paths(&path).collect()).unwrap_or_default();
+        let path: Vec<PathBuf> = std::env::var_os("PATH")
+            .map(|path| std::env::split_paths(&path).collect())
+            .unwrap_or_default();
         let home = std::env::var_os("HOME").map(PathBuf::from);
         let pyenv = std::env::var_os("PYENV_ROOT")
             .map(PathBuf::from)
@@ -59,17 +63,28 @@ impl Machine {
             interpreter_folders.extend(version_folders(&home.join(".local/share/uv/python")));
         }
         let shims = pyenv.map(|pyenv| pyenv.join("shims"));
-        interpreter_folders.extend(path.iter().filter(|folder| Some(*folder) != shims.as_ref()).cloned());
+        interpreter_folders.extend(
+            path.iter()
+                .filter(|folder| Some(*folder) != shims.as_ref())
+                .cloned(),
+        );
         let build_env = BUILD_VARIABLES
             .iter()
             .filter_map(|name| Some(((*name).to_owned(), std::env::var(name).ok()?)))
             .collect();
-        Self { path, interpreter_folders, build_env }
+        Self {
+            path,
+            interpreter_folders,
+            build_env,
+        }
     }
 
     /// The first program of this name on `PATH`.
     pub fn program(&self, name: &str) -> Option<PathBuf> {
-        self.path.iter().map(|folder| folder.join(name)).find(|path| path.is_file())
+        self.path
+            .iter()
+            .map(|folder| folder.join(name))
+            .find(|path| path.is_file())
     }
 }
 

@@ -27,7 +27,10 @@ use session::Session;
 /// Reads the command line, does what it says, and tells the shell how it ended.
 pub fn main() -> ProcessCode {
     let cli = Cli::parse();
-    let printer = Printer { json: cli.global.json, quiet: cli.global.quiet };
+    let printer = Printer {
+        json: cli.global.json,
+        quiet: cli.global.quiet,
+    };
     trace(cli.global.verbose);
     match start(&cli) {
         Ok(code) => code.into(),
@@ -46,9 +49,14 @@ fn trace(verbose: u8) {
         2 => LevelFilter::DEBUG,
         _ => LevelFilter::TRACE,
     };
-    let filter =
-        EnvFilter::builder().with_default_directive(level.into()).with_env_var("QUARRY_LOG").from_env_lossy();
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    let filter = EnvFilter::builder()
+        .with_default_directive(level.into())
+        .with_env_var("QUARRY_LOG")
+        .from_env_lossy();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .init();
 }
 
 fn start(cli: &Cli) -> Result<ExitCode, CliError> {
@@ -64,6 +72,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Doctor => doctor::run(&session).await,
             Verb::Status => status::run(&session),
             Verb::Completions(args) => completions::run(args, &session),
+            _ => Err(CliError::usage("find that verb", vec![])),
         }
     })
 }

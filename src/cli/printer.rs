@@ -76,9 +76,10 @@ impl Printer {
 fn out(text: &str) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(CliError::workspace(format!("write to standard output: {error}"), vec![]))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::workspace(
+            format!("write to standard output: {error}"),
+            vec![],
+        )),
         _ => Ok(()),
     }
 }

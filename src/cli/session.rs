@@ -20,6 +20,8 @@ use crate::workspace::{Context, Workspace, WorkspaceError, WorkspaceLock};
 /// The global options, settled.
 #[derive(Clone)]
 pub struct Session {
+    /// The current folder: where relative names start from.
+    pub here: Utf8PathBuf,
     /// Where the workspace is.
     pub workspace: Workspace,
     /// Where results go.
@@ -50,12 +52,16 @@ impl Session {
         let workspace = match &global.workspace {
             // Absolute, so that every path below it may be handed to programs that run elsewhere.
             Some(folder) => Workspace::at(here.join(folder)),
-            None => Workspace::find(&here).unwrap_or_else(|| Workspace::at(here)),
+            None => Workspace::find(&here).unwrap_or_else(|| Workspace::at(&here)),
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         Ok(Self {
+            here,
             workspace,
-            printer: Printer { json: global.json, quiet: global.quiet },
+            printer: Printer {
+                json: global.json,
+                quiet: global.quiet,
+            },
             events: sink(global),
             cancel: CancellationToken::new(),
             jobs: global.jobs.map_or(cores, usize::from),
@@ -78,7 +84,10 @@ impl Session {
     /// [`CliError`] when there is no workspace or its ledger cannot be read.
     pub fn open_read_only(&self) -> Result<Context, CliError> {
         if !self.workspace.ledger().exists() {
-            return Err(WorkspaceError::None { root: self.workspace.root().to_owned() }.into());
+            return Err(WorkspaceError::None {
+                root: self.workspace.root().to_owned(),
+            }
+            .into());
         }
         let store = Store::open_read_only(&self.workspace.ledger())?;
         Ok(self.context(store))
@@ -99,10 +108,21 @@ impl Session {
 
 fn sink(global: &Global) -> Arc<dyn EventSink> {
     if global.json {
-        if global.verbose > 0 { Arc::new(JsonLines::new(std::io::stderr())) } else { Arc::new(Silent) }
+        if global.verbose > 0 {
+            Arc::new(JsonLines::new(std::io::stderr()))
+        } else {
+            Arc::new(Silent)
+        }
     } else {
-        let verbosity = if global.quiet { -1 } else { i8::try_from(global.verbose).unwrap_or(i8::MAX) };
-        Arc::new(Human::new(std::io::stderr().is_terminal() && !global.no_progress, verbosity))
+        let verbosity = if global.quiet {
+            -1
+        } else {
+            i8::try_from(global.verbose).unwrap_or(i8::MAX)
+        };
+        Arc::new(Human::new(
+            std::io::stderr().is_terminal() && !global.no_progress,
+            verbosity,
+        ))
     }
 }
 

@@ -33,7 +33,7 @@ struct Repository {
 
 #[derive(Serialize)]
 struct Dataset {
-    dataset: String,
+    name: String,
     decisions: u64,
     instances: i64,
 }
@@ -54,15 +54,25 @@ fn read(context: &Context) -> Result<Status, CliError> {
     let mut datasets: BTreeMap<String, Dataset> = BTreeMap::new();
     for (scope, decision) in context.store.decisions(None, None)? {
         if scope == MINE_SCOPE {
-            let repository = repositories.entry(decision.candidate.repo.to_string()).or_default();
+            let repository = repositories
+                .entry(decision.candidate.repo.to_string())
+                .or_default();
             *repository.not_mined.entry(decision.rule.to_string()).or_default() += 1;
         } else {
-            let fresh = || Dataset { dataset: scope.clone(), decisions: 0, instances: 0 };
+            let fresh = || Dataset {
+                name: scope.clone(),
+                decisions: 0,
+                instances: 0,
+            };
             datasets.entry(scope.clone()).or_insert_with(fresh).decisions += 1;
         }
     }
     for (dataset, count) in context.store.instance_counts()? {
-        let fresh = || Dataset { dataset: dataset.clone(), decisions: 0, instances: 0 };
+        let fresh = || Dataset {
+            name: dataset.clone(),
+            decisions: 0,
+            instances: 0,
+        };
         datasets.entry(dataset.clone()).or_insert_with(fresh).instances = count;
     }
     let mut attempts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
@@ -72,7 +82,10 @@ fn read(context: &Context) -> Result<Status, CliError> {
     }
     Ok(Status {
         workspace: context.workspace.root().to_string(),
-        repositories: repositories.into_iter().map(|(repo, row)| Repository { repo, ..row }).collect(),
+        repositories: repositories
+            .into_iter()
+            .map(|(repo, row)| Repository { repo, ..row })
+            .collect(),
         datasets: datasets.into_values().collect(),
         attempts,
         manifests: manifests(&context.workspace.manifests()),
@@ -96,7 +109,13 @@ fn manifests(folder: &Utf8Path) -> Vec<String> {
         .flat_map(|dataset| {
             names(&folder.join(&dataset))
                 .into_iter()
-                .filter(|version| folder.join(&dataset).join(version).join("manifest.json").is_file())
+                .filter(|version| {
+                    folder
+                        .join(&dataset)
+                        .join(version)
+                        .join("manifest.json")
+                        .is_file()
+                })
                 .map(|version| format!("{dataset}/{version}"))
                 .collect::<Vec<_>>()
         })
@@ -112,13 +131,20 @@ fn render(status: &Status) -> String {
         }
     }
     for row in &status.datasets {
-        let _ = writeln!(text, "\n{}: {} decisions, {} instances", row.dataset, row.decisions, row.instances);
+        let _ = writeln!(
+            text,
+            "\n{}: {} decisions, {} instances",
+            row.name, row.decisions, row.instances
+        );
     }
     if !status.attempts.is_empty() {
         text.push_str("\nattempts\n");
     }
     for (stage, outcomes) in &status.attempts {
-        let outcomes: Vec<_> = outcomes.iter().map(|(name, count)| format!("{count} {name}")).collect();
+        let outcomes: Vec<_> = outcomes
+            .iter()
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
         let _ = writeln!(text, "  {stage}: {}", outcomes.join(", "));
     }
     for manifest in &status.manifests {
