@@ -1,5 +1,36 @@
 //! Recipes: `filters/*.toml` → a validated [`Recipe`](model::Recipe).
-pub mod model;
-pub mod shipped;
+//!
+//! In: a file's text. Out: a [`LoadedRecipe`], or a [`RecipeError`] with *every* problem in it, each with file, line,
+//! column, the line itself and what to do. What always holds of a loaded recipe: every key is known, ids are unique,
+//! globs and versions parse, and every rule type-checks against the table of facts.
+//!
+//! | module | knows |
+//! |---|---|
+//! | [`model`] | the shape of a recipe |
+//! | `shape` | first pass: keys and types, by the schema |
+//! | `meaning` | second pass: names, days, globs, expressions |
+//! | [`language`] | the rule language and its facts |
+//! | [`load`](mod@load) | the passes in order, and the recipe's hash |
+//! | [`diagnostic`] | problems and how they are shown |
+//! | [`python`] | which interpreter an environment asks for |
+//! | [`schema`](mod@schema) | the JSON Schema of recipes |
+//! | [`shipped`] | the recipes that come with the program |
+//! | `text` | from a TOML string's value back to the file |
 
+pub mod diagnostic;
+pub mod language;
+pub mod load;
+mod meaning;
+pub mod model;
+pub mod python;
+pub mod schema;
+mod shape;
+pub mod shipped;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use diagnostic::{Problem, RecipeError};
+pub use load::{LoadedRecipe, load, parse};
 pub use shipped::SHIPPED;

@@ -144,7 +144,7 @@ pub struct EnvironmentRecipe {
     /// A CEL condition over the git facts (`dates.base < timestamp('2024-01-01T00:00:00Z')`); absent means always.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// The interpreter: `3.11`, or a full version.
+    /// The interpreter: `3.11` (any 3.11), `3.11.7`, or comparisons that all hold: `>=3.9`, `>=3.9,<3.13`.
     pub python: String,
     /// Install lines in pip's language, one argument list a line: `-r requirements/tests.txt`, `-e .[socks]`,
     /// `pytest<7`. A local path is the repository itself and is installed without its dependencies, after the lock.
@@ -169,18 +169,25 @@ pub struct Verification {
     /// What is run.
     pub scope: Scope,
     /// Runs on each side, at least 1; 3 by default.
+    #[schemars(range(min = 1))]
     pub runs: u32,
     /// Wall-clock limit of one run, in seconds.
+    #[schemars(range(min = 1))]
     pub timeout_seconds: u64,
     /// Limit without any output or outcome, in seconds.
+    #[schemars(range(min = 1))]
     pub silence_seconds: u64,
     /// Memory limit of one run, in MiB.
+    #[schemars(range(min = 1))]
     pub memory_mb: u64,
     /// Process limit of one run.
+    #[schemars(range(min = 1))]
     pub processes: u64,
     /// Limit on what one run prints, in MiB.
+    #[schemars(range(min = 1))]
     pub output_mb: u64,
     /// Tries for an attempt that ends in an infra outcome.
+    #[schemars(range(min = 1))]
     pub infra_tries: u32,
     /// What a module that cannot be collected before gold says of its tests.
     pub collection_error_before: BeforeGold,
