@@ -3,6 +3,7 @@ pub mod blobs;
 pub mod cli;
 pub mod clock;
 pub mod domain;
+pub mod filter;
 pub mod git;
 pub mod progress;
 pub mod recipe;

@@ -20,7 +20,7 @@ fn hex(bytes: &[u8]) -> String {
 
 /// Hashes a list of named parts so that no two different lists collide by concatenation:
 /// every part is preceded by its name's and its own length.
-#[derive(Default)]
+#[derive(Debug, Clone, Default)]
 pub struct KeyHasher(Sha256);
 
 impl KeyHasher {

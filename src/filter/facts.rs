@@ -1,0 +1,184 @@
+//! The facts of a mined candidate.
+
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+
+use super::files::{FileSet, file_fact};
+use super::value::{Datum, Seen};
+use crate::domain::candidate::{Candidate, FoundIn, IssueReference, MergeKind, RelationKind};
+use crate::domain::ids::TestId;
+use crate::domain::oracle::Oracle;
+use crate::domain::patch::{EntryKind, Part};
+use crate::recipe::language::FactId;
+
+/// Something that rules can look at.
+pub trait FactSource: Sync {
+    /// What it says of a fact.
+    fn see(&self, fact: FactId) -> Seen<'_>;
+}
+
+/// A candidate with what a recipe's split made of its files.
+#[derive(Debug, Clone, Copy)]
+pub struct CandidateFacts<'a> {
+    /// The candidate.
+    pub candidate: &'a Candidate,
+    /// The part of each of its files, in the order of `candidate.files`; `None` for a file in no part.
+    pub parts: &'a [Option<Part>],
+    /// What verification found; `None` before it.
+    pub oracle: Option<&'a Oracle>,
+    /// Whether the diff's bytes are UTF-8, where somebody looked.
+    pub utf8: Option<bool>,
+}
+
+impl FactSource for CandidateFacts<'_> {
+    fn see(&self, fact: FactId) -> Seen<'_> {
+        use FactId as F;
+        let candidate = self.candidate;
+        let merge = &candidate.merge;
+        Seen::Known(match fact {
+            F::Files(scope, fact) => file_fact(
+                FileSet {
+                    files: &candidate.files,
+                    parts: self.parts,
+                },
+                scope,
+                fact,
+            ),
+            F::PrNumber => Datum::Int(candidate.id.number.into()),
+            F::PrMerged => Datum::Bool(true),
+            F::PrTitle => return Seen::known(candidate.title.as_deref().map(Datum::text)),
+            F::PrBody => return Seen::known(candidate.body.as_deref().map(Datum::text)),
+            F::PrAuthor => return Seen::known(candidate.author.as_deref().map(Datum::text)),
+            F::PrLabels => {
+                return Seen::known(
+                    candidate
+                        .labels
+                        .as_ref()
+                        .map(|labels| Datum::texts(labels.iter().map(String::as_str))),
+                );
+            }
+            F::PrCommits => Datum::Int(candidate.commit_count.into()),
+            F::PrSubjects => {
+                if candidate.commits.len() != candidate.commit_count as usize {
+                    return Seen::Unknown;
+                }
+                Datum::texts(candidate.commits.iter().map(|commit| commit.subject.as_str()))
+            }
+            F::PrBranch => Datum::text(&merge.branch),
+            F::PrMergeKind => Datum::text(match merge.kind {
+                MergeKind::Merge => "merge",
+                MergeKind::Squash => "squash",
+                MergeKind::Rebase => "rebase",
+                MergeKind::FastForward => "fast-forward",
+            }),
+            F::PrIsRevert => Datum::Bool(candidate.is_revert()),
+            F::PrIsBackport => Datum::Bool(merge.relations.iter().any(|relation| {
+                matches!(
+                    relation.kind,
+                    RelationKind::BackportOf | RelationKind::CherryPickOf
+                )
+            })),
+            F::PrRelease => Datum::text(candidate.release.as_deref().unwrap_or_default()),
+            F::IssuesResolved => return self.references(|found| found.closes),
+            F::IssuesMentioned => return self.references(|_| true),
+            F::IssuesReferences => {
+                return self.complete(Datum::List(candidate.references.iter().map(reference).collect()));
+            }
+            F::IssuesTexts | F::DatesCreated => return Seen::Unknown,
+            F::RepoOwner => Datum::text(candidate.id.repo.owner()),
+            F::RepoName => Datum::text(candidate.id.repo.name()),
+            F::RepoFull => Datum::Text(Cow::Owned(candidate.id.repo.to_string())),
+            F::DatesBase => Datum::Time(candidate.base_date),
+            F::DatesMerged => Datum::Time(candidate.merged_at),
+            F::PatchApplies => Datum::Bool(candidate.applies),
+            F::PatchUtf8 => return Seen::known(self.utf8.map(Datum::Bool)),
+            F::PatchSubmodules => self.entries(EntryKind::Submodule),
+            F::PatchSymlinks => self.entries(EntryKind::Symlink),
+            F::PatchModeChanges => {
+                Datum::count(candidate.files.iter().filter(|file| file.mode_changed).count())
+            }
+            F::OracleFailToPass => return self.oracle(|oracle| tests(&oracle.fail_to_pass)),
+            F::OraclePassToPass => return self.oracle(|oracle| tests(&oracle.pass_to_pass)),
+            F::OraclePassToFail => return self.oracle(|oracle| tests(&oracle.pass_to_fail)),
+            F::OracleFailToFail => return self.oracle(|oracle| tests(&oracle.fail_to_fail)),
+            F::OracleAbsentToPass => return self.oracle(|oracle| tests(&oracle.absent_to_pass)),
+            F::OraclePassToAbsent => return self.oracle(|oracle| tests(&oracle.pass_to_absent)),
+            F::OracleNeverRan => return self.oracle(|oracle| tests(&oracle.never_ran)),
+            F::OracleFlaky => {
+                return self
+                    .oracle(|oracle| Datum::texts(oracle.flaky.iter().map(|flaky| flaky.test.as_str())));
+            }
+            F::OracleRunsBefore => return self.oracle(|oracle| Datum::Int(oracle.runs_before.into())),
+            F::OracleRunsAfter => return self.oracle(|oracle| Datum::Int(oracle.runs_after.into())),
+        })
+    }
+}
+
+impl<'a> CandidateFacts<'a> {
+    /// A list read from texts is complete only when the description was among them.
+    fn complete<'d>(&self, list: Datum<'d>) -> Seen<'d> {
+        if self.candidate.body.is_some() {
+            Seen::Known(list)
+        } else {
+            Seen::AtLeast(list)
+        }
+    }
+
+    /// Numbers of the references to the candidate's own repository that `wanted` takes.
+    fn references(&self, wanted: impl Fn(&IssueReference) -> bool) -> Seen<'static> {
+        let own = self.candidate.id.repo.to_string();
+        let here = |found: &IssueReference| {
+            found
+                .repo
+                .as_ref()
+                .is_none_or(|repo| repo.eq_ignore_ascii_case(&own))
+        };
+        let numbers: BTreeSet<u32> = self
+            .candidate
+            .references
+            .iter()
+            .filter(|found| here(found) && wanted(found))
+            .map(|found| found.number)
+            .collect();
+        self.complete(Datum::List(
+            numbers
+                .into_iter()
+                .map(|number| Datum::Int(number.into()))
+                .collect(),
+        ))
+    }
+
+    fn entries(&self, kind: EntryKind) -> Datum<'static> {
+        Datum::count(
+            self.candidate
+                .files
+                .iter()
+                .filter(|file| file.entry == kind)
+                .count(),
+        )
+    }
+
+    fn oracle(&self, read: impl Fn(&'a Oracle) -> Datum<'a>) -> Seen<'a> {
+        Seen::known(self.oracle.map(read))
+    }
+}
+
+fn tests(ids: &[TestId]) -> Datum<'_> {
+    Datum::texts(ids.iter().map(TestId::as_str))
+}
+
+fn reference(found: &IssueReference) -> Datum<'_> {
+    let place = match found.found_in {
+        FoundIn::Title => "title",
+        FoundIn::Body => "body",
+        FoundIn::MergeMessage => "merge-message",
+        FoundIn::CommitMessage(_) => "commit-message",
+    };
+    Datum::Record(vec![
+        ("repo", Datum::text(found.repo.as_deref().unwrap_or_default())),
+        ("number", Datum::Int(found.number.into())),
+        ("closes", Datum::Bool(found.closes)),
+        ("found_in", Datum::text(place)),
+        ("text", Datum::text(&found.text)),
+    ])
+}
