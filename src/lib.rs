@@ -1,5 +1,6 @@
 //! Quarry.
 pub mod blobs;
+pub mod build;
 pub mod cli;
 pub mod clock;
 pub mod domain;

@@ -1,0 +1,235 @@
+//! What a repository's packaging files say of it, read and never run: its name and what it is built with.
+
+use std::sync::LazyLock;
+
+use regex::Regex;
+
+/// What is known of a package before anything of it runs.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Packaging {
+    /// Its name as written, where a file says it in plain words.
+    pub name: Option<String>,
+    /// `build-system.requires`, where `pyproject.toml` has it.
+    pub build_requires: Option<Vec<String>>,
+    /// Whether there is a `setup.py`.
+    pub has_setup_py: bool,
+}
+
+impl Packaging {
+    /// Reads the packaging files of one folder; `read` gives a file of that folder.
+    pub fn read(read: &dyn Fn(&str) -> Option<Vec<u8>>) -> Self {
+        let text = |name: &str| read(name).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let pyproject: toml::Table = text("pyproject.toml")
+            .and_then(|text| text.parse().ok())
+            .unwrap_or_default();
+        let at = |path: &[&str]| {
+            let mut value = pyproject.get(path[0])?;
+            for key in &path[1..] {
+                value = value.get(key)?;
+            }
+            Some(value)
+        };
+        let name_at = |path: &[&str]| at(path).and_then(toml::Value::as_str).map(str::to_owned);
+        let setup_py = text("setup.py");
+        let name = name_at(&["project", "name"])
+            .or_else(|| name_at(&["tool", "poetry", "name"]))
+            .or_else(|| name_at(&["tool", "flit", "metadata", "dist-name"]))
+            .or_else(|| name_at(&["tool", "flit", "metadata", "module"]))
+            .or_else(|| text("setup.cfg").and_then(|text| setup_cfg_name(&text)))
+            .or_else(|| setup_py.as_deref().and_then(setup_py_name));
+        let requires = at(&["build-system", "requires"]).and_then(toml::Value::as_array);
+        let build_requires = requires.map(|list| {
+            list.iter()
+                .filter_map(toml::Value::as_str)
+                .map(str::to_owned)
+                .collect()
+        });
+        Self {
+            name,
+            build_requires,
+            has_setup_py: setup_py.is_some(),
+        }
+    }
+
+    /// What its build tool needs to be there: its own list, or what every installer takes in its absence.
+    pub fn build_tools(&self) -> Vec<String> {
+        let mut tools = self.build_requires.clone().unwrap_or_default();
+        for tool in ["setuptools", "wheel"] {
+            let has = tools.iter().any(|line| {
+                line.strip_prefix(tool)
+                    .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || "-_.".contains(c)))
+            });
+            if !has {
+                tools.push(tool.to_owned());
+            }
+        }
+        tools
+    }
+}
+
+fn setup_cfg_name(text: &str) -> Option<String> {
+    let mut section = "";
+    text.lines().map(str::trim_end).find_map(|line| {
+        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+            section = name;
+        }
+        let value = line.strip_prefix("name").filter(|_| section == "metadata")?;
+        let value = value.trim_start().strip_prefix(['=', ':'])?.trim();
+        (!value.is_empty() && !value.contains(':')).then(|| value.to_owned())
+    })
+}
+
+fn setup_py_name(text: &str) -> Option<String> {
+    static NAME: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?m)^[^#\n]*\bname\s*=\s*["']([A-Za-z0-9][A-Za-z0-9._-]*)["']"#).ok());
+    Some(NAME.as_ref()?.captures(text)?[1].to_owned())
+}
+
+/// The version to tell build tools that ask version control for one: an exported tree has no history. It is what
+/// such tools say of commits after a release (`7.2.0` → `7.2.1.dev1`), so that "at least 7.2" holds.
+pub fn version_after(release: Option<&str>) -> String {
+    static VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(
+            r"(?:^|[^0-9.])([0-9]+(?:\.[0-9]+)*)(?:[._-]?(dev|a|alpha|b|beta|c|rc|post)[._-]?([0-9]*))?$",
+        )
+        .ok()
+    });
+    let unknown = || "0.1.dev1".to_owned();
+    let Some(found) = release.and_then(|tag| VERSION.as_ref()?.captures(tag)) else {
+        return unknown();
+    };
+    let base = &found[1];
+    let next = |text: &str| text.parse::<u64>().unwrap_or(0).saturating_add(1);
+    match found.get(2).map(|kind| kind.as_str()) {
+        None => {
+            let (head, last) = base
+                .rsplit_once('.')
+                .map_or(("", base), |(head, last)| (head, last));
+            let dot = if head.is_empty() { "" } else { "." };
+            format!("{head}{dot}{}.dev1", next(last))
+        }
+        Some("dev") => format!("{base}.dev{}", next(&found[3])),
+        Some("post") => format!("{base}.post{}.dev1", next(&found[3])),
+        Some(kind) => {
+            let kind = match kind {
+                "alpha" => "a",
+                "beta" => "b",
+                "c" => "rc",
+                kind => kind,
+            };
+            format!("{base}{kind}{}.dev1", next(&found[3]))
+        }
+    }
+}
+
+/// Variables by which build tools take a version from outside, for a package of this name (if it is known).
+/// `all` adds those that hold for every package of a build, the dependencies' too.
+pub fn version_variables(name: Option<&str>, version: &str, all: bool) -> Vec<(String, String)> {
+    let mut variables = vec!["PDM_BUILD_SCM_VERSION".to_owned()];
+    if let Some(name) = name {
+        let name = super::lock::normalise(name).replace('-', "_").to_uppercase();
+        variables.push(format!("SETUPTOOLS_SCM_PRETEND_VERSION_FOR_{name}"));
+    }
+    if all || name.is_none() {
+        variables.push("SETUPTOOLS_SCM_PRETEND_VERSION".to_owned());
+        variables.push("PBR_VERSION".to_owned());
+        variables.push("UV_DYNAMIC_VERSIONING_BYPASS".to_owned());
+        variables.push("POETRY_DYNAMIC_VERSIONING_BYPASS".to_owned());
+    }
+    variables
+        .into_iter()
+        .map(|variable| (variable, version.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(files: &[(&str, &str)]) -> Packaging {
+        let files: BTreeMap<_, _> = files.iter().copied().collect();
+        Packaging::read(&|name| files.get(name).map(|text| text.as_bytes().to_vec()))
+    }
+
+    #[test]
+    fn a_name_is_found_where_it_is_written() {
+        let name = |file: &str, text: &str| read(&[(file, text)]).name;
+        assert_eq!(
+            name("pyproject.toml", "[project]\nname = 'Flask'\n").as_deref(),
+            Some("Flask")
+        );
+        assert_eq!(
+            name("pyproject.toml", "[tool.poetry]\nname = 'pdm'\n").as_deref(),
+            Some("pdm")
+        );
+        assert_eq!(
+            name("setup.cfg", "[options]\nname = no\n[metadata]\nname = pytest\n").as_deref(),
+            Some("pytest")
+        );
+        assert_eq!(
+            name("setup.py", "# name='x'\nsetup(\n    name=\"requests\",\n").as_deref(),
+            Some("requests")
+        );
+        assert_eq!(name("setup.py", "setup(name=about['__title__'])"), None);
+        assert_eq!(name("pyproject.toml", "[project\n"), None);
+    }
+
+    #[test]
+    fn build_tools_are_the_projects_own_and_the_usual_ones() {
+        let own = read(&[(
+            "pyproject.toml",
+            "[build-system]\nrequires = ['setuptools>=42', 'setuptools_scm[toml]']\n",
+        )]);
+        assert_eq!(
+            own.build_tools(),
+            ["setuptools>=42", "setuptools_scm[toml]", "wheel"]
+        );
+        let none = read(&[("setup.py", "")]);
+        assert!(none.has_setup_py);
+        assert_eq!(none.build_tools(), ["setuptools", "wheel"]);
+    }
+
+    #[test]
+    fn a_version_after_a_release_is_above_it() {
+        let after = |tag: &str| version_after(Some(tag));
+        assert_eq!(after("v2.31.0"), "2.31.1.dev1");
+        assert_eq!(after("7.2.0"), "7.2.1.dev1");
+        assert_eq!(after("pylint-2.3"), "2.4.dev1");
+        assert_eq!(after("8.0.0.dev0"), "8.0.0.dev1");
+        assert_eq!(after("3.0.0rc1"), "3.0.0rc2.dev1");
+        assert_eq!(after("1.0-beta2"), "1.0b3.dev1");
+        assert_eq!(after("1.0.post1"), "1.0.post2.dev1");
+        assert_eq!(after("2023"), "2024.dev1");
+        assert_eq!(after("nightly"), "0.1.dev1");
+        assert_eq!(version_after(None), "0.1.dev1");
+    }
+
+    #[test]
+    fn a_version_is_told_to_one_package_where_its_name_is_known() {
+        let names = |name, all| {
+            let variables = version_variables(name, "1", all);
+            variables.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            names(Some("zope.interface"), false),
+            [
+                "PDM_BUILD_SCM_VERSION",
+                "SETUPTOOLS_SCM_PRETEND_VERSION_FOR_ZOPE_INTERFACE"
+            ]
+        );
+        assert!(names(None, false).contains(&"SETUPTOOLS_SCM_PRETEND_VERSION".to_owned()));
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_the_readers_panic(text in "(.|\n){0,80}", tag in ".{0,20}") {
+            let _ = read(&[("pyproject.toml", &text), ("setup.cfg", &text), ("setup.py", &text)]);
+            let version = version_after(Some(&tag));
+            prop_assert!(version.contains("dev"));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Work trees as folders: copies, looks, and what an install left in one.
+
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use crate::build::products::{Look, Stamp};
+use crate::domain::path::RepoPath;
+
+/// Copies a folder's content into `to` (made if missing): bytes, permissions, links as links.
+pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        let kind = entry.file_type()?;
+        if kind.is_dir() {
+            copy(&entry.path(), &target)?;
+        } else if kind.is_symlink() {
+            symlink(fs::read_link(entry.path())?, &target)?;
+        } else if kind.is_file() {
+            // Also copies the permission bits.
+            fs::copy(entry.path(), &target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Looks at every file and link below `root`.
+pub(super) fn look(root: &Path) -> io::Result<Look> {
+    let mut look = Look::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let path = entry?.path();
+            let data = fs::symlink_metadata(&path)?;
+            if data.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            let stamp = Stamp {
+                size: data.len(),
+                mode: data.mode(),
+                inode: data.ino(),
+                changed: i128::from(data.ctime()) * 1_000_000_000 + i128::from(data.ctime_nsec()),
+            };
+            let inside = path.strip_prefix(root).unwrap_or(&path);
+            look.insert(RepoPath::from(inside.as_os_str().as_bytes()), stamp);
+        }
+    }
+    Ok(look)
+}
+
+/// Whether the file is the same in both trees: kind, executable bit, bytes.
+pub(super) fn is_same(path: &RepoPath, one: &Path, other: &Path) -> io::Result<bool> {
+    let (one, other) = (join(one, path), join(other, path));
+    let (a, b) = (fs::symlink_metadata(&one)?, fs::symlink_metadata(&other)?);
+    if a.is_symlink() || b.is_symlink() {
+        return Ok(a.is_symlink() && b.is_symlink() && fs::read_link(&one)? == fs::read_link(&other)?);
+    }
+    if !a.is_file() || !b.is_file() || (a.mode() ^ b.mode()) & 0o100 != 0 || a.len() != b.len() {
+        return Ok(false);
+    }
+    Ok(fs::read(&one)? == fs::read(&other)?)
+}
+
+/// Moves some files of a tree into another folder, at the same paths.
+pub(super) fn move_files(paths: &[RepoPath], from: &Path, to: &Path) -> io::Result<()> {
+    for path in paths {
+        let target = join(to, path);
+        if let Some(folder) = target.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::rename(join(from, path), target)?;
+    }
+    Ok(())
+}
+
+/// Reads a file of a tree; `None` when there is none, or when a link leads out of the tree.
+pub(super) fn read(root: &Path, path: impl AsRef<Path>) -> Option<Vec<u8>> {
+    let root = root.canonicalize().ok()?;
+    let path = root.join(path).canonicalize().ok()?;
+    (path.starts_with(&root) && path.is_file())
+        .then(|| fs::read(path).ok())
+        .flatten()
+}
+
+/// Moves everything of one folder into another; folders that both have are merged.
+pub(super) fn merge(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let target = to.join(entry.file_name());
+        if entry.file_type()?.is_dir() && target.is_dir() {
+            merge(&entry.path(), &target)?;
+        } else {
+            fs::rename(entry.path(), target)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes every `__pycache__` below a folder.
+pub(super) fn remove_bytecode(root: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(root)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            if entry.file_name() == "__pycache__" {
+                fs::remove_dir_all(entry.path())?;
+            } else {
+                remove_bytecode(&entry.path())?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn join(root: &Path, path: &RepoPath) -> PathBuf {
+    root.join(std::ffi::OsStr::from_bytes(path.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+    use crate::build::products::compare;
+
+    #[test]
+    fn a_copy_is_the_same_and_changes_are_seen() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::create_dir_all(one.join("a/b")).unwrap();
+        fs::write(one.join("a/run"), "x").unwrap();
+        fs::set_permissions(one.join("a/run"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(one.join("a/b/f"), [0xff, 0]).unwrap();
+        symlink("../run", one.join("a/b/link")).unwrap();
+        copy(&one, &two).unwrap();
+        let before = look(&two).unwrap();
+        for path in before.keys() {
+            assert!(is_same(path, &one, &two).unwrap(), "{path}");
+        }
+        fs::write(two.join("a/b/f"), [0xfe, 0]).unwrap();
+        fs::write(two.join("new"), "").unwrap();
+        fs::remove_file(two.join("a/b/link")).unwrap();
+        let differences = compare(&before, &look(&two).unwrap());
+        assert_eq!(differences.created, [RepoPath::from("new")]);
+        assert_eq!(differences.touched, [RepoPath::from("a/b/f")]);
+        assert_eq!(differences.removed, [RepoPath::from("a/b/link")]);
+        assert!(!is_same(&RepoPath::from("a/b/f"), &one, &two).unwrap());
+    }
+
+    #[test]
+    fn a_link_out_of_the_tree_is_not_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let tree = folder.path().join("tree");
+        fs::create_dir(&tree).unwrap();
+        fs::write(folder.path().join("secret"), "s").unwrap();
+        symlink("../secret", tree.join("requirements.txt")).unwrap();
+        fs::write(tree.join("ok.txt"), "six").unwrap();
+        assert_eq!(read(&tree, "requirements.txt"), None);
+        assert_eq!(read(&tree, "ok.txt").as_deref(), Some(&b"six"[..]));
+        assert_eq!(read(&tree, "none.txt"), None);
+    }
+
+    #[test]
+    fn merging_keeps_both_sides() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
+        fs::create_dir_all(one.join("lib/a")).unwrap();
+        fs::create_dir_all(two.join("lib/b")).unwrap();
+        fs::write(one.join("lib/a/f"), "").unwrap();
+        fs::write(two.join("lib/b/g"), "").unwrap();
+        merge(&one, &two).unwrap();
+        assert!(two.join("lib/a/f").is_file() && two.join("lib/b/g").is_file());
+    }
+}
