@@ -6,6 +6,7 @@ pub mod clock;
 pub mod domain;
 pub mod filter;
 pub mod git;
+pub mod mine;
 pub mod progress;
 pub mod recipe;
 pub mod sample;

@@ -5,6 +5,7 @@
 //! | [`ids`] | repository, commit, candidate, instance, test, rule, blob |
 //! | [`path`] | a path inside a repository, as bytes |
 //! | [`patch`] | file changes and the parts of a split: gold, test, docs, other |
+//! | [`diff`] | a git diff read as files with their byte ranges |
 //! | [`candidate`] | a merged pull request as mining found it |
 //! | [`decision`] | what a rule said of a candidate, and on what evidence |
 //! | [`attempt`] | one try at a stage: done, the project's fault, or the outside's |
@@ -17,6 +18,7 @@
 pub mod attempt;
 pub mod candidate;
 pub mod decision;
+pub mod diff;
 pub mod environment;
 pub mod event;
 pub mod hash;

@@ -121,13 +121,20 @@ pub fn quote(bytes: &[u8]) -> String {
 
 /// Reads a path that git quoted; `None` when the text is not a quoted path.
 pub fn unquote(text: &str) -> Option<Vec<u8>> {
-    let inner = text.strip_prefix('"')?.strip_suffix('"')?;
-    let mut bytes = Vec::with_capacity(inner.len());
-    let mut rest = inner.as_bytes();
+    unquote_prefix(text.as_bytes())
+        .filter(|(_, length)| *length == text.len())
+        .map(|(path, _)| path)
+}
+
+/// Reads a path that git quoted at the start of `text`, and how many bytes it takes there, quotes included; `None`
+/// when `text` does not start with a quoted path.
+pub fn unquote_prefix(text: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let mut rest = text.strip_prefix(b"\"")?;
+    let mut bytes = Vec::with_capacity(rest.len());
     while let Some((first, tail)) = rest.split_first() {
         rest = tail;
         match first {
-            b'"' => return None,
+            b'"' => return Some((bytes, text.len() - rest.len())),
             b'\\' => {
                 let (escape, tail) = rest.split_first()?;
                 rest = tail;
@@ -152,7 +159,7 @@ pub fn unquote(text: &str) -> Option<Vec<u8>> {
             other => bytes.push(*other),
         }
     }
-    Some(bytes)
+    None
 }
 
 #[cfg(test)]
