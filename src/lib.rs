@@ -4,6 +4,7 @@ pub mod build;
 pub mod cli;
 pub mod clock;
 pub mod domain;
+pub mod emit;
 pub mod filter;
 pub mod git;
 pub mod mine;

@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod emit;
 mod python;
 mod sample;
 mod sandbox;

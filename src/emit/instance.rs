@@ -1,0 +1,171 @@
+//! One row of `instances.jsonl`.
+//!
+//! Fields that mean the same as SWE-bench's carry its names and come first. Lists are JSON lists: SWE-bench's harness
+//! takes `FAIL_TO_PASS` as a list and as a text that holds one. No field is ever left out, so that every row has the
+//! same columns; what a source cannot know is `null`.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::domain::candidate::MergeKind;
+use crate::domain::ids::{BlobId, CommitSha, InstanceId, RepoName, TestId};
+use crate::domain::oracle::FlakyTest;
+use crate::domain::outcome::TestStatus;
+use crate::domain::patch::{ChangeKind, Part};
+use crate::domain::path::RepoPath;
+
+/// A task with its solution and its oracle.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Instance {
+    /// `owner__name-N`.
+    pub instance_id: InstanceId,
+    /// `owner/name`.
+    pub repo: RepoName,
+    /// The commit that the patches apply on, and that tests run on.
+    pub base_commit: CommitSha,
+    /// The gold patch: the source part of the diff (see `base64_fields`).
+    pub patch: String,
+    /// The tests' part of the diff (see `base64_fields`).
+    pub test_patch: String,
+    /// What is asked, from where the recipe says; `null` while that is unknown.
+    pub problem_statement: Option<String>,
+    /// What was said under the issue before the work began; `null` while that is unknown.
+    pub hints_text: Option<String>,
+    /// When the work began: the author date of the pull request's first commit, or `merged_at` when there is none.
+    /// (SWE-bench: when the pull request was opened, which git does not know.)
+    #[schemars(with = "String")]
+    pub created_at: Timestamp,
+    /// `MAJOR.MINOR` of the nearest release tag below `base_commit`; `null` when there is none of that form.
+    pub version: Option<String>,
+    /// Tests that passed in no run before the gold patch and in every run after it.
+    #[serde(rename = "FAIL_TO_PASS")]
+    pub fail_to_pass: Vec<TestId>,
+    /// Tests that passed in every run on both sides.
+    #[serde(rename = "PASS_TO_PASS")]
+    pub pass_to_pass: Vec<TestId>,
+    /// Tests that passed in every run before the gold patch and in none after it.
+    #[serde(rename = "PASS_TO_FAIL")]
+    pub pass_to_fail: Vec<TestId>,
+    /// Tests whose outcome varied between runs of one side, with how often they passed: in no list above.
+    pub flaky: Vec<FlakyTest>,
+    /// How each test of `FAIL_TO_PASS` looked before the gold patch, in that list's order.
+    pub before_gold: Vec<TestStatus>,
+    /// Runs before the gold patch.
+    pub runs_before: u32,
+    /// Runs after it.
+    pub runs_after: u32,
+    /// The pull request's number.
+    pub pull_number: u32,
+    /// Its title, when git tells it.
+    pub title: Option<String>,
+    /// The documentation's part of the diff (see `base64_fields`).
+    pub docs_patch: String,
+    /// The rest of the diff (see `base64_fields`).
+    pub other_patch: String,
+    /// Which of the four patches are not UTF-8 and therefore stand here as base64 of their bytes.
+    pub base64_fields: Vec<PatchField>,
+    /// Every file of the diff with the part that it went into, in the diff's order.
+    pub splits: Vec<SplitFile>,
+    /// Where the diff starts: the merge base of `base_commit` and the pull request's head.
+    pub merge_base: CommitSha,
+    /// The commit that brought the change to the branch.
+    pub merge_commit: CommitSha,
+    /// How the change reached the branch.
+    pub merge_kind: MergeKind,
+    /// The branch.
+    pub merge_branch: String,
+    /// When it did: the committer date of `merge_commit`.
+    #[schemars(with = "String")]
+    pub merged_at: Timestamp,
+    /// Issues that it refers to, and where.
+    pub issue_references: Vec<Reference>,
+    /// The interpreter's full version.
+    pub interpreter: String,
+    /// The environment's key in the manifest.
+    pub environment: String,
+    /// The environment's lock, as `locks/<lock>.txt`.
+    pub lock: BlobId,
+    /// Dependencies are those an index had before this moment.
+    #[schemars(with = "String")]
+    pub exclude_newer: Timestamp,
+}
+
+/// The fields that hold patches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PatchField {
+    /// The gold patch.
+    Patch,
+    /// The tests.
+    TestPatch,
+    /// The documentation.
+    DocsPatch,
+    /// The rest.
+    OtherPatch,
+}
+
+impl PatchField {
+    /// Each field with the part that it holds.
+    pub const ALL: [(Self, Part); 4] = [
+        (Self::Patch, Part::Gold),
+        (Self::TestPatch, Part::Test),
+        (Self::DocsPatch, Part::Docs),
+        (Self::OtherPatch, Part::Other),
+    ];
+
+    /// The field's name in the row.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Patch => "patch",
+            Self::TestPatch => "test_patch",
+            Self::DocsPatch => "docs_patch",
+            Self::OtherPatch => "other_patch",
+        }
+    }
+}
+
+/// A file of the diff, and its part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SplitFile {
+    /// The path after the change (before it, for a deletion); one that is not UTF-8 is written as git quotes it.
+    pub path: RepoPath,
+    /// The path before a rename, else `null`.
+    pub old_path: Option<RepoPath>,
+    /// What the diff does to it.
+    pub change: ChangeKind,
+    /// The part that it went into.
+    pub part: Part,
+}
+
+/// A reference to an issue or a pull request.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// `owner/name`: another repository when the text names one, else this one.
+    pub repo: String,
+    /// The number.
+    pub number: u32,
+    /// Whether a close/fix/resolve keyword stands before it.
+    pub closes: bool,
+    /// Where it was read: `title`, `body`, `merge-message` or `commit-message`.
+    pub found_in: String,
+    /// The commit, for a commit message.
+    pub commit: Option<CommitSha>,
+    /// The words as written.
+    pub text: String,
+}
+
+impl Instance {
+    /// A patch's field, as it stands in the row.
+    pub fn field(&self, field: PatchField) -> &str {
+        match field {
+            PatchField::Patch => &self.patch,
+            PatchField::TestPatch => &self.test_patch,
+            PatchField::DocsPatch => &self.docs_patch,
+            PatchField::OtherPatch => &self.other_patch,
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! A candidate and its oracle as an instance.
+
+use super::base64;
+use super::error::EmitError;
+use super::input::{Change, Verified};
+use super::instance::{Instance, PatchField, Reference, SplitFile};
+use crate::domain::candidate::{Candidate, FoundIn};
+use crate::domain::patch::Part;
+use crate::recipe::model::ProblemStatement;
+
+/// The row of a candidate that met every step.
+///
+/// # Errors
+/// [`EmitError::Section`] when the diff and the candidate's list of files do not belong together,
+/// [`EmitError::NothingFails`] when the oracle has no FAIL_TO_PASS test.
+pub fn row(
+    candidate: &Candidate,
+    change: &Change,
+    verified: &Verified,
+    statement: ProblemStatement,
+) -> Result<Instance, EmitError> {
+    let section = || EmitError::Section {
+        candidate: candidate.id.clone(),
+    };
+    if change.parts.len() != candidate.files.len() {
+        return Err(section());
+    }
+    if verified.oracle.fail_to_pass.is_empty() {
+        return Err(EmitError::NothingFails {
+            candidate: candidate.id.clone(),
+        });
+    }
+    let mut base64_fields = vec![];
+    let mut patch = |field: PatchField, part: Part| {
+        let bytes = cut(candidate, change, part).ok_or_else(section)?;
+        Ok::<_, EmitError>(String::from_utf8(bytes).unwrap_or_else(|not_text| {
+            base64_fields.push(field);
+            base64::encode(not_text.as_bytes())
+        }))
+    };
+    let [gold, test, docs, other] = PatchField::ALL.map(|(field, part)| patch(field, part));
+    let (gold, test, docs, other) = (gold?, test?, docs?, other?);
+    let (oracle, environment) = (&verified.oracle, &verified.environment);
+    Ok(Instance {
+        instance_id: candidate.id.instance(),
+        repo: candidate.id.repo.clone(),
+        base_commit: candidate.base_commit,
+        patch: gold,
+        test_patch: test,
+        problem_statement: problem_statement(candidate, statement),
+        hints_text: None,
+        created_at: candidate
+            .commits
+            .first()
+            .map_or(candidate.merged_at, |commit| commit.authored_at),
+        version: candidate.release.as_deref().and_then(major_minor),
+        fail_to_pass: oracle.fail_to_pass.clone(),
+        pass_to_pass: oracle.pass_to_pass.clone(),
+        pass_to_fail: oracle.pass_to_fail.clone(),
+        flaky: oracle.flaky.clone(),
+        before_gold: oracle.before_gold.clone(),
+        runs_before: oracle.runs_before,
+        runs_after: oracle.runs_after,
+        pull_number: candidate.id.number,
+        title: candidate.title.clone(),
+        docs_patch: docs,
+        other_patch: other,
+        base64_fields,
+        splits: splits(candidate, change),
+        merge_base: candidate.merge_base,
+        merge_commit: candidate.merge.commit,
+        merge_kind: candidate.merge.kind,
+        merge_branch: candidate.merge.branch.clone(),
+        merged_at: candidate.merged_at,
+        issue_references: references(candidate),
+        interpreter: environment.interpreter.clone(),
+        environment: environment.key.clone(),
+        lock: environment.lock.clone(),
+        exclude_newer: environment.exclude_newer,
+    })
+}
+
+/// The sections of one part, in the diff's order; `None` when one lies outside of the diff.
+fn cut(candidate: &Candidate, change: &Change, part: Part) -> Option<Vec<u8>> {
+    let mut bytes = vec![];
+    for (file, _) in candidate
+        .files
+        .iter()
+        .zip(&change.parts)
+        .filter(|(_, of)| **of == part)
+    {
+        let range = usize::try_from(file.start).ok()?..usize::try_from(file.end).ok()?;
+        bytes.extend_from_slice(change.diff.get(range)?);
+    }
+    Some(bytes)
+}
+
+fn splits(candidate: &Candidate, change: &Change) -> Vec<SplitFile> {
+    let files = candidate.files.iter().zip(&change.parts);
+    files
+        .map(|(file, part)| SplitFile {
+            path: file.path.clone(),
+            old_path: file.old_path.clone(),
+            change: file.change,
+            part: *part,
+        })
+        .collect()
+}
+
+fn references(candidate: &Candidate) -> Vec<Reference> {
+    let mut references: Vec<_> = candidate
+        .references
+        .iter()
+        .map(|reference| {
+            let (place, commit) = match &reference.found_in {
+                FoundIn::Title => ("title", None),
+                FoundIn::Body => ("body", None),
+                FoundIn::MergeMessage => ("merge-message", None),
+                FoundIn::CommitMessage(commit) => ("commit-message", Some(*commit)),
+            };
+            Reference {
+                repo: reference
+                    .repo
+                    .clone()
+                    .unwrap_or_else(|| candidate.id.repo.to_string()),
+                number: reference.number,
+                closes: reference.closes,
+                found_in: place.to_owned(),
+                commit,
+                text: reference.text.clone(),
+            }
+        })
+        .collect();
+    references.sort();
+    references.dedup();
+    references
+}
+
+/// The title, an empty line, and a line for each commit's subject that says more.
+fn problem_statement(candidate: &Candidate, from: ProblemStatement) -> Option<String> {
+    match from {
+        // No source tells issue texts yet.
+        ProblemStatement::Issue => None,
+        ProblemStatement::Message => {
+            let subjects = candidate.commits.iter().map(|commit| commit.subject.as_str());
+            let mut lines: Vec<&str> = candidate.title.as_deref().into_iter().chain(subjects).collect();
+            let mut seen = std::collections::BTreeSet::new();
+            lines.retain(|line| !line.is_empty() && !line.starts_with("Merge ") && seen.insert(*line));
+            let (first, rest) = lines.split_first()?;
+            let rest = rest
+                .iter()
+                .fold(String::new(), |text, line| text + "- " + line + "\n");
+            Some(if rest.is_empty() {
+                format!("{first}\n")
+            } else {
+                format!("{first}\n\n{rest}")
+            })
+        }
+    }
+}
+
+/// `2.31` of `v2.31.0`, `release-2.31`, `2.31`: the first two numbers of a tag that has two.
+fn major_minor(tag: &str) -> Option<String> {
+    let start = tag.find(|c: char| c.is_ascii_digit())?;
+    let (major, rest) = tag[start..].split_once('.')?;
+    let minor: &str = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (is_number(major) && is_number(minor)).then(|| format!("{major}.{minor}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_version_is_the_first_two_numbers_of_a_tag() {
+        for (tag, version) in [
+            ("v2.31.0", Some("2.31")),
+            ("2.31", Some("2.31")),
+            ("release-1.0rc2", Some("1.0")),
+            ("rel-1", None),
+            ("1-2.3", None),
+            ("latest", None),
+            ("3.", None),
+        ] {
+            assert_eq!(major_minor(tag).as_deref(), version, "{tag}");
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! The shell: from the ledger and the blobs to files, and from files to a verdict on them.
+
+use std::collections::BTreeMap;
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use super::assemble::{Files, assemble, select};
+use super::check::{Checked, check};
+use super::error::EmitError;
+use super::input::{Change, EmitInput, Ended, Step, Verified};
+use super::manifest::{FunnelStep, Source};
+use super::schema;
+use super::versions::{self, Release, VersionError};
+use crate::blobs::BlobError;
+use crate::domain::decision::Decision;
+use crate::domain::event::Event;
+use crate::domain::ids::CandidateId;
+use crate::domain::patch::Part;
+use crate::recipe::model::Recipe;
+use crate::store::StoreError;
+use crate::workspace::Context;
+
+/// What the pipeline hands over; candidates, diffs and locks come from the ledger and the blobs.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The recipe.
+    pub recipe: Recipe,
+    /// Its file's text, as read.
+    pub recipe_text: String,
+    /// This program's version.
+    pub tool_version: String,
+    /// The repositories, as they were read.
+    pub sources: Vec<Source>,
+    /// What a candidate meets, in order.
+    pub steps: Vec<Step>,
+    /// The decisions that hold now: mining's own, and the recipe's.
+    pub decisions: Vec<Decision>,
+    /// How stages ended, after all tries.
+    pub ended: Vec<Ended>,
+    /// What tests said.
+    pub verified: Vec<Verified>,
+    /// The part of each file, in [`crate::domain::candidate::Candidate::files`]' order; at least of those that survive.
+    pub splits: BTreeMap<CandidateId, Vec<Part>>,
+}
+
+/// What was emitted.
+#[derive(Debug, Clone)]
+pub struct Report {
+    /// The version's folder.
+    pub folder: Utf8PathBuf,
+    /// Whether it is new.
+    pub release: Release,
+    /// How many rows it has.
+    pub instances: usize,
+    /// The counted steps.
+    pub funnel: Vec<FunnelStep>,
+}
+
+/// An emission that failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// What was handed over makes no version.
+    #[error(transparent)]
+    Emit(#[from] EmitError),
+    /// The version's folder.
+    #[error(transparent)]
+    Version(#[from] VersionError),
+    /// The ledger.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A diff or a lock.
+    #[error(transparent)]
+    Blob(#[from] BlobError),
+    /// There is no version at this place.
+    #[error("check `{folder}`: there is no such folder")]
+    NoFolder {
+        /// The folder as given.
+        folder: Utf8PathBuf,
+    },
+}
+
+impl RunError {
+    /// What to do about it.
+    pub fn hints(&self) -> Vec<String> {
+        match self {
+            Self::Emit(error) => error.hints(),
+            Self::Version(error) => error.hints(),
+            Self::Store(error) => error.hints(),
+            Self::Blob(error) => error.hints(),
+            Self::NoFolder { .. } => {
+                vec!["give the folder of one version: `manifests/<dataset>/<version>`".into()]
+            }
+        }
+    }
+}
+
+/// Makes the version, checks it as `quarry emit --verify` would, and puts it in its place.
+///
+/// # Errors
+/// [`RunError`]; then no version is there that was not before.
+pub fn run(context: &Context, request: Request) -> Result<Report, RunError> {
+    let (dataset, version) = (
+        request.recipe.dataset.name.clone(),
+        request.recipe.dataset.version.clone(),
+    );
+    let folder = versions::folder(&context.workspace.manifests(), &dataset, &version)?;
+    let mut input = EmitInput {
+        recipe: request.recipe,
+        recipe_text: request.recipe_text,
+        tool_version: request.tool_version,
+        candidates: vec![],
+        sources: request.sources,
+        steps: request.steps,
+        decisions: request.decisions,
+        ended: request.ended,
+        verified: request.verified,
+        changes: BTreeMap::new(),
+        locks: BTreeMap::new(),
+    };
+    for source in &input.sources {
+        input
+            .candidates
+            .extend(context.store.candidates(Some(&source.repo))?);
+    }
+    let selection = select(&input)?;
+    let total = selection.kept.len() as u64;
+    context.events.emit(Event::StageStarted {
+        stage: "emit",
+        unit: "instances",
+        total,
+    });
+    load(context, &mut input, &selection.kept, &request.splits)?;
+    let files = assemble(&input, &selection)?;
+    let checked = check(&files, Some((&dataset, &version)));
+    if !checked.problems.is_empty() {
+        return Err(EmitError::Unsound {
+            dataset,
+            problems: checked.problems,
+        }
+        .into());
+    }
+    let release = versions::release(&folder, &files)?;
+    let schema = schema::document().map_err(|source| EmitError::Json {
+        file: schema::FILE,
+        source,
+    })?;
+    versions::put(&context.workspace.manifests().join(schema::FILE), &schema)?;
+    remember(context, &dataset, &selection.kept, &files)?;
+    context.events.emit(Event::StageFinished {
+        stage: "emit",
+        note: match release {
+            Release::New => format!("{total} instances in `{folder}`"),
+            Release::AlreadyThere => format!("`{folder}` holds these {total} instances already"),
+        },
+    });
+    Ok(Report {
+        folder,
+        release,
+        instances: selection.kept.len(),
+        funnel: selection.funnel,
+    })
+}
+
+/// Reads the survivors' diffs and every lock.
+fn load(
+    context: &Context,
+    input: &mut EmitInput,
+    kept: &[CandidateId],
+    splits: &BTreeMap<CandidateId, Vec<Part>>,
+) -> Result<(), RunError> {
+    let diffs: BTreeMap<_, _> = input
+        .candidates
+        .iter()
+        .map(|candidate| (&candidate.id, &candidate.diff))
+        .collect();
+    let mut changes = BTreeMap::new();
+    for id in kept {
+        let missing = |what| EmitError::Missing {
+            candidate: id.clone(),
+            what,
+        };
+        let parts = splits.get(id).ok_or_else(|| missing("split"))?.clone();
+        let diff = context
+            .blobs
+            .get(diffs.get(id).ok_or_else(|| missing("record"))?)?;
+        changes.insert(id.clone(), Change { diff, parts });
+        context.events.emit(Event::Advanced { stage: "emit", by: 1 });
+    }
+    input.changes = changes;
+    for verified in &input.verified {
+        let lock = &verified.environment.lock;
+        if !input.locks.contains_key(lock) {
+            input.locks.insert(lock.clone(), context.blobs.get(lock)?);
+        }
+    }
+    Ok(())
+}
+
+/// Puts the rows into the ledger, where `status` and `explain` find them.
+fn remember(context: &Context, dataset: &str, kept: &[CandidateId], files: &Files) -> Result<(), RunError> {
+    let rows = files
+        .get(super::assemble::INSTANCES)
+        .map(Vec::as_slice)
+        .unwrap_or_default();
+    let rows = rows.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let rows: Result<Vec<_>, _> = kept
+        .iter()
+        .cloned()
+        .zip(rows)
+        .map(|(id, line)| serde_json::from_slice(line).map(|row| (id, row)))
+        .collect();
+    let rows = rows.map_err(|source| EmitError::Json {
+        file: super::assemble::INSTANCES,
+        source,
+    })?;
+    Ok(context.store.put_instances(dataset, rows)?)
+}
+
+/// Checks a version's folder: sums, schema, and every row against its oracle.
+///
+/// # Errors
+/// When the folder cannot be read; what is wrong with its content is in the result.
+pub fn verify(folder: &Utf8Path) -> Result<Checked, RunError> {
+    if !folder.is_dir() {
+        return Err(RunError::NoFolder {
+            folder: folder.to_owned(),
+        });
+    }
+    let files = versions::read(folder)?;
+    let whole = folder.canonicalize_utf8().unwrap_or_else(|_| folder.to_owned());
+    let named = whole
+        .parent()
+        .and_then(Utf8Path::file_name)
+        .zip(whole.file_name());
+    // A copy elsewhere may have any name; only a version's own name says what it should be.
+    let named = named.filter(|(_, version)| version.split('.').count() == 3);
+    Ok(check(&files, named))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use tokio_util::sync::CancellationToken;
+
+    use super::*;
+    use crate::blobs::Blobs;
+    use crate::clock::SystemClock;
+    use crate::domain::event::Silent;
+    use crate::emit::fixture;
+    use crate::store::Store;
+    use crate::workspace::Workspace;
+
+    fn context(root: &Utf8Path) -> Context {
+        let workspace = Workspace::at(root);
+        Context {
+            store: Store::open(&workspace.ledger()).unwrap(),
+            blobs: Blobs::new(workspace.state().join("blobs")),
+            workspace,
+            clock: Arc::new(SystemClock),
+            events: Arc::new(Silent),
+            cancel: CancellationToken::new(),
+            jobs: 1,
+        }
+    }
+
+    fn request(input: &EmitInput) -> Request {
+        Request {
+            recipe: input.recipe.clone(),
+            recipe_text: input.recipe_text.clone(),
+            tool_version: input.tool_version.clone(),
+            sources: input.sources.clone(),
+            steps: input.steps.clone(),
+            decisions: input.decisions.clone(),
+            ended: input.ended.clone(),
+            verified: input.verified.clone(),
+            splits: input
+                .changes
+                .iter()
+                .map(|(id, change)| (id.clone(), change.parts.clone()))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_version_goes_from_the_ledger_to_files_once() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temp.path()).unwrap();
+        std::fs::create_dir_all(root.join(".quarry")).unwrap();
+        let context = context(root);
+        let input = fixture::input();
+        context
+            .store
+            .put_mined(input.candidates.clone(), vec![], None)
+            .unwrap();
+        context.blobs.put(&fixture::change().diff).unwrap();
+        context.blobs.put(fixture::LOCK).unwrap();
+
+        let report = run(&context, request(&input)).unwrap();
+        assert_eq!((report.release, report.instances), (Release::New, 2));
+        assert_eq!(report.folder, root.join("manifests/sample/0.1.0"));
+        assert_eq!(verify(&report.folder).unwrap().problems, []);
+        assert_eq!(
+            context.store.instance_counts().unwrap(),
+            [("sample".to_owned(), 2)]
+        );
+        let written = versions::read(&root.join("manifests")).unwrap();
+        assert_eq!(written["schema/v1.json"], schema::document().unwrap());
+
+        // Again: the same; with another recipe text: refused, and nothing changes.
+        assert_eq!(
+            run(&context, request(&input)).unwrap().release,
+            Release::AlreadyThere
+        );
+        let mut other = request(&input);
+        other.recipe_text.push('#');
+        let error = run(&context, other).unwrap_err();
+        assert!(
+            error.to_string().contains("`SHA256SUMS`, `manifest.json`"),
+            "{error}"
+        );
+        assert!(error.hints()[0].contains("bump `version`"));
+        assert_eq!(versions::read(&root.join("manifests")).unwrap(), written);
+
+        // A version in a folder of another name is not that version.
+        std::fs::rename(&report.folder, root.join("manifests/sample/0.3.0")).unwrap();
+        let problems = verify(&root.join("manifests/sample/0.3.0")).unwrap().problems;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(matches!(verify(&report.folder), Err(RunError::NoFolder { .. })));
+    }
+}
