@@ -89,6 +89,13 @@ fn git_builds_what_the_table_says() {
 }
 
 #[test]
+fn its_recipe_is_sound() {
+    if let Err(error) = quarry::recipe::parse("filters/sample.toml", sample::RECIPE) {
+        panic!("{error}");
+    }
+}
+
+#[test]
 fn every_kind_of_outcome_is_there() {
     let table = table();
     let mut merges: BTreeMap<&str, usize> = BTreeMap::new();
