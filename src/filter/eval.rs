@@ -270,7 +270,7 @@ fn truth(condition: &Condition, sight: &Sight<'_>) -> Truth {
             context.set_variable_resolver(&values);
             node(&condition.root, sight, &context)
         }
-        Err(error) => Truth::Failed(error.to_string()),
+        Err(error) => Truth::Failed(reason(&error)),
     }
 }
 
@@ -326,7 +326,7 @@ fn leaf(of: &Leaf, sight: &Sight<'_>, context: &Context<'_, '_>) -> Truth {
     }
     let value = match Value::resolve_val(&of.expression, context) {
         Ok(value) => value,
-        Err(error) => return Truth::Failed(error.to_string()),
+        Err(error) => return Truth::Failed(reason(&error)),
     };
     let Some(truth) = value.downcast_ref::<CelBool>().map(|truth| *truth.inner()) else {
         return Truth::Failed(format!("expected a bool, found {}", value.get_type().name()));
@@ -336,6 +336,15 @@ fn leaf(of: &Leaf, sight: &Sight<'_>, context: &Context<'_, '_>) -> Truth {
         Growth::Down if partial && truth => Truth::Unknown,
         _ => truth.into(),
     }
+}
+
+/// The evaluator's word on a failure, as a fragment.
+fn reason(error: &cel::ExecutionError) -> String {
+    let text = error.to_string();
+    let mut letters = text.chars();
+    letters
+        .next()
+        .map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 /// A condition's values as the evaluator takes them, by slot.

@@ -16,6 +16,7 @@
 //! | [`compile`](mod@compile) | from rules to a program |
 //! | `growth` | what more elements in a partial list would do to a rule |
 //! | [`eval`] | asking a rule: true, false, not to be known |
+//! | [`plan`](mod@plan) | which rules run when, and what each reads |
 //! | [`funnel`] | how many each rule met, stopped and let through |
 
 pub mod compile;
@@ -24,12 +25,14 @@ pub mod facts;
 pub mod files;
 pub mod funnel;
 mod growth;
+pub mod plan;
 pub mod value;
 
 pub use compile::{CompileError, CompiledRule, Program, compile};
 pub use eval::{EvalError, Judgement, Sight};
 pub use facts::{CandidateFacts, FactSource};
 pub use funnel::{Funnel, FunnelLine};
+pub use plan::{Plan, plan};
 
 #[cfg(test)]
 mod tests;

@@ -74,12 +74,14 @@ fn reference(number: u32, closes: bool) -> IssueReference {
 }
 
 fn recipe(rules: &[(&str, &str)]) -> Recipe {
-    let mut text = "[dataset]\nname = \"t\"\nversion = \"1.0.0\"\n".to_owned();
-    for (index, (keep, undecided)) in rules.iter().enumerate() {
-        text += &format!(
-            "[[rule]]\nid = \"r{index}\"\nkeep = '''{keep}'''\nreason = \"why {index}\"\nsource = \"ours\"\nundecided = \"{undecided}\"\n"
-        );
-    }
+    let head = "[dataset]\nname = \"t\"\nversion = \"1.0.0\"\n".to_owned();
+    let rule = |(index, (keep, undecided)): (usize, &(&str, &str))| {
+        format!(
+            "[[rule]]\nid = \"r{index}\"\nkeep = '''{keep}'''\nreason = \"why {index}\"\n\
+             source = \"ours\"\nundecided = \"{undecided}\"\n"
+        )
+    };
+    let text = head + &rules.iter().enumerate().map(rule).collect::<String>();
     crate::recipe::parse("t.toml", &text).unwrap().recipe
 }
 
@@ -188,7 +190,7 @@ fn an_issue_that_was_found_counts_and_one_that_was_not_may_still_exist() {
 fn a_rule_that_cannot_be_computed_is_an_error_with_its_name() {
     let candidate = candidate();
     let error = verdict_of("gold.paths[3] == 'a'", &candidate).unwrap_err();
-    insta::assert_snapshot!(error, @"evaluate rule `r0`: Index out of bounds: Int(3)");
+    insta::assert_snapshot!(error, @"evaluate rule `r0`: index out of bounds: Int(3)");
     assert_eq!(
         verdict_of("gold.paths[3] == 'a' && gold.files == 2", &candidate),
         Ok(Verdict::Drop)

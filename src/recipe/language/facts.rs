@@ -103,6 +103,16 @@ impl Scope {
         }
     }
 
+    /// Whether a row of a published dataset knows these files: it says what is in its two patches, and nothing of the
+    /// files that were left out of both.
+    const fn in_rows(self) -> Knows {
+        match self {
+            Self::Part(Part::Gold | Part::Test) => Knows::Yes,
+            Self::Part(Part::Docs) => Knows::Sometimes,
+            Self::Part(Part::Other) | Self::Whole => Knows::No,
+        }
+    }
+
     const fn words(self) -> &'static str {
         match self {
             Self::Part(Part::Gold) => "source files",
@@ -116,7 +126,7 @@ impl Scope {
 
 macro_rules! facts {
     (
-        files { $($file:ident $file_name:literal $file_type:expr, $file_rows:ident, $file_meaning:literal;)+ }
+        files { $($file:ident $file_name:literal $file_type:expr, $file_meaning:literal;)+ }
         single { $($fact:ident $name:literal $type:expr, $phase:ident, $git:ident, $rows:ident, $meaning:literal;)+ }
     ) => {
         /// What is known of a scope's files.
@@ -150,7 +160,7 @@ macro_rules! facts {
                     ty: $file_type,
                     phase: Phase::Git,
                     git: Knows::Yes,
-                    rows: Knows::$file_rows,
+                    rows: scope.in_rows(),
                     meaning: format!("{}: {}", scope.words(), $file_meaning),
                 });)+
             }
@@ -161,18 +171,18 @@ macro_rules! facts {
 
 facts! {
     files {
-        Count "files" Type::Int, Yes, "how many";
-        Paths "paths" Type::list(Type::String), Yes, "their paths (after the change; before it for a deleted file), in diff order";
-        PythonFiles "python_files" Type::Int, Yes, "how many have a path that ends in `.py`";
-        Suffixes "suffixes" Type::list(Type::String), Yes, "the file name extensions among them, without the dot, sorted, each once; `\"\"` for a name without";
-        Added "added" Type::Int, Yes, "lines added";
-        Removed "removed" Type::Int, Yes, "lines removed";
-        Hunks "hunks" Type::Int, Yes, "hunks";
-        NewFiles "new_files" Type::Int, Yes, "how many are new";
-        DeletedFiles "deleted_files" Type::Int, Yes, "how many are deleted";
-        RenamedFiles "renamed_files" Type::Int, Yes, "how many are renamed";
-        BinaryFiles "binary_files" Type::Int, Yes, "how many are binary";
-        Changes "changes" Type::list(Type::Record(&CHANGE)), Yes, "one record a file, in diff order";
+        Count "files" Type::Int, "how many";
+        Paths "paths" Type::list(Type::String), "their paths (after the change; before it for a deleted file), in diff order";
+        PythonFiles "python_files" Type::Int, "how many have a path that ends in `.py`";
+        Suffixes "suffixes" Type::list(Type::String), "the file name extensions among them, without the dot, sorted, each once; `\"\"` for a name without";
+        Added "added" Type::Int, "lines added";
+        Removed "removed" Type::Int, "lines removed";
+        Hunks "hunks" Type::Int, "hunks";
+        NewFiles "new_files" Type::Int, "how many are new";
+        DeletedFiles "deleted_files" Type::Int, "how many are deleted";
+        RenamedFiles "renamed_files" Type::Int, "how many are renamed";
+        BinaryFiles "binary_files" Type::Int, "how many are binary";
+        Changes "changes" Type::list(Type::Record(&CHANGE)), "one record a file, in diff order";
     }
     single {
         PrNumber "pr.number" Type::Int, Git, Yes, Sometimes, "the pull request's number";
@@ -199,10 +209,10 @@ facts! {
         DatesMerged "dates.merged" Type::Timestamp, Git, Yes, No, "when the merge landed";
         DatesCreated "dates.created" Type::Timestamp, Git, No, Sometimes, "when the pull request was opened (a row's `created_at`)";
         PatchApplies "patch.applies" Type::Bool, Git, Yes, No, "the whole diff applies to the base commit, byte for byte";
-        PatchUtf8 "patch.utf8" Type::Bool, Git, Yes, Yes, "every byte of the diff is part of a UTF-8 text";
-        PatchSubmodules "patch.submodules" Type::Int, Git, Yes, Yes, "how many files of the diff are submodules";
-        PatchSymlinks "patch.symlinks" Type::Int, Git, Yes, Yes, "how many files of the diff are symbolic links";
-        PatchModeChanges "patch.mode_changes" Type::Int, Git, Yes, Yes, "how many files of the diff change their mode";
+        PatchUtf8 "patch.utf8" Type::Bool, Git, Yes, No, "every byte of the diff is part of a UTF-8 text";
+        PatchSubmodules "patch.submodules" Type::Int, Git, Yes, No, "how many files of the diff are submodules";
+        PatchSymlinks "patch.symlinks" Type::Int, Git, Yes, No, "how many files of the diff are symbolic links";
+        PatchModeChanges "patch.mode_changes" Type::Int, Git, Yes, No, "how many files of the diff change their mode";
         OracleFailToPass "oracle.fail_to_pass" Type::list(Type::String), Oracle, Yes, Sometimes, "tests that pass in no run before gold and in every run after";
         OraclePassToPass "oracle.pass_to_pass" Type::list(Type::String), Oracle, Yes, Sometimes, "tests that pass in every run on both sides";
         OraclePassToFail "oracle.pass_to_fail" Type::list(Type::String), Oracle, Yes, No, "tests that pass in every run before gold and in none after";

@@ -7,6 +7,7 @@
 //! | module | knows |
 //! |---|---|
 //! | [`facts`] | the table of facts: name, type, meaning, phase, and which source can know it |
+//! | [`facts_text`] | that table for readers and programs |
 //! | [`types`] | the types of values |
 //! | `functions`, `operators` | functions and operators, by the types they take |
 //! | [`check`](mod@check) | an expression's faults, or its type and what it reads |
@@ -17,6 +18,7 @@
 
 pub mod check;
 pub mod facts;
+pub mod facts_text;
 mod functions;
 mod names;
 pub mod nearest;
@@ -31,4 +33,5 @@ mod tests;
 
 pub use check::{Checked, Fault, check_condition};
 pub use facts::{FactId, Phase, Scope};
+pub use facts_text::fact_table;
 pub use types::Type;
