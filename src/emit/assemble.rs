@@ -9,13 +9,15 @@ use super::error::EmitError;
 use super::input::{EmitInput, Step, Verified};
 use super::instance::Instance;
 use super::manifest::{
-    Counts, DatasetName, EnvironmentEntry, Failure, FunnelStep, Manifest, NotMined, RecipeText,
+    Counts, DatasetName, EnvironmentEntry, Failure, FunnelStep, Manifest, MergeWindow, NotMined, RecipeText,
     SCHEMA_VERSION, StepKind, Tool,
 };
 use super::walk::{End, MINE, Trail, fresh, is_mining, trails, walk};
 use super::{rows, sums};
+use crate::domain::decision::Decision;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CandidateId};
+use crate::recipe::window::{WINDOW_RULE, Window};
 
 /// A version's files by name.
 pub type Files = BTreeMap<String, Vec<u8>>;
@@ -48,7 +50,8 @@ pub struct Selection {
 /// [`EmitError::Unfinished`] when a step has not spoken on somebody that reached it, [`EmitError::Stranger`] when
 /// something is about a pull request of another repository.
 pub fn select(input: &EmitInput) -> Result<Selection, EmitError> {
-    let mut funnel = steps(&input.steps);
+    let window = Window::of(&input.recipe.source);
+    let mut funnel = steps(&input.steps, window);
     let (mut log, mut kept, mut waiting) = (vec![], vec![], vec![]);
     for (id, trail) in input_trails(input)? {
         let mut way = walk(&trail, &mut funnel);
@@ -70,13 +73,14 @@ pub fn select(input: &EmitInput) -> Result<Selection, EmitError> {
     Ok(Selection { log, kept, funnel })
 }
 
-fn steps(steps: &[Step]) -> Vec<FunnelStep> {
+fn steps(steps: &[Step], window: Option<Window>) -> Vec<FunnelStep> {
     let mine = fresh(MINE, StepKind::Mine, "", "");
+    let window = window.map(|window| fresh(WINDOW_RULE, StepKind::Rule, &window.reason(), "the recipe"));
     let rest = steps.iter().map(|step| match step {
         Step::Rule { id, reason, source } => fresh(id.as_str(), StepKind::Rule, reason, source),
         Step::Stage(stage) => fresh(stage.name(), StepKind::Stage, "", ""),
     });
-    std::iter::once(mine).chain(rest).collect()
+    std::iter::once(mine).chain(window).chain(rest).collect()
 }
 
 fn input_trails(input: &EmitInput) -> Result<BTreeMap<CandidateId, Trail>, EmitError> {
@@ -93,9 +97,11 @@ fn input_trails(input: &EmitInput) -> Result<BTreeMap<CandidateId, Trail>, EmitE
             })
         }
     };
+    let window = Window::of(&input.recipe.source);
     let mut entries = vec![];
     for candidate in &input.candidates {
         known("candidate", &candidate.id, true)?;
+        entries.extend(window.map(|window| said(&window.decide(candidate))));
         entries.push(LogEntry::Candidate(Found {
             candidate: candidate.id.clone(),
             head: candidate.head,
@@ -111,18 +117,10 @@ fn input_trails(input: &EmitInput) -> Result<BTreeMap<CandidateId, Trail>, EmitE
     for decision in &input.decisions {
         let mining = is_mining(&decision.rule);
         known("decision", &decision.candidate, !mining)?;
-        let said = LogEntry::Decision(RuleSaid {
-            candidate: decision.candidate.clone(),
-            rule: decision.rule.clone(),
-            verdict: decision.verdict,
-            kept: decision.kept,
-            observed: canonical::sorted(&decision.observed),
-            evidence: decision.evidence.clone(),
-        });
         if mining && !found.contains(&decision.candidate) {
-            not_mined.insert(&decision.candidate, said);
+            not_mined.insert(&decision.candidate, said(decision));
         } else {
-            entries.push(said);
+            entries.push(said(decision));
         }
     }
     entries.extend(not_mined.into_values());
@@ -145,6 +143,17 @@ fn input_trails(input: &EmitInput) -> Result<BTreeMap<CandidateId, Trail>, EmitE
         }));
     }
     Ok(trails(entries))
+}
+
+fn said(decision: &Decision) -> LogEntry {
+    LogEntry::Decision(RuleSaid {
+        candidate: decision.candidate.clone(),
+        rule: decision.rule.clone(),
+        verdict: decision.verdict,
+        kept: decision.kept,
+        observed: canonical::sorted(&decision.observed),
+        evidence: decision.evidence.clone(),
+    })
 }
 
 /// A version's files, sums included.
@@ -283,6 +292,10 @@ fn manifest(
             text: input.recipe_text.clone(),
         },
         sources,
+        window: MergeWindow {
+            merged_since: input.recipe.source.merged_since.clone(),
+            merged_before: input.recipe.source.merged_before.clone(),
+        },
         counts: counts(&selection.log, &selection.funnel, instances.len()),
         funnel: selection.funnel.clone(),
         failures: failures(&selection.log),

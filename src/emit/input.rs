@@ -24,7 +24,7 @@ pub struct EmitInput {
     pub tool_version: String,
     /// The repositories.
     pub sources: Vec<Source>,
-    /// What a candidate meets, in order: rules and stages.
+    /// What a candidate meets, in order: rules and stages. The recipe's window comes before them by itself.
     pub steps: Vec<Step>,
     /// Every candidate of those repositories.
     pub candidates: Vec<Candidate>,

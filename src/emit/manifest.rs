@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::attempt::{AttemptOutcome, Stage};
 use crate::domain::environment::Constraint;
+use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CommitSha, RepoName, RuleId};
 
 /// The schema version that this program writes.
@@ -24,6 +25,8 @@ pub struct Manifest {
     pub recipe: RecipeText,
     /// The repositories, as they were read; by name.
     pub sources: Vec<Source>,
+    /// When a pull request must have been merged, as it was in force (a command's `--since` overrides the recipe).
+    pub window: MergeWindow,
     /// How many of what.
     pub counts: Counts,
     /// What each step took in and let out, in the order in which candidates met them.
@@ -79,6 +82,26 @@ pub struct Source {
     /// SHA-256 over every branch, tag and pull-request head that was read (`<commit> <ref>\n`, sorted by ref):
     /// two mirrors with the same fingerprint give the same candidates.
     pub refs_sha256: String,
+}
+
+impl Source {
+    /// The fingerprint of these refs and their commits, in any order.
+    pub fn fingerprint<'a>(refs: impl IntoIterator<Item = (&'a str, CommitSha)>) -> String {
+        let mut lines: Vec<_> = refs.into_iter().collect();
+        lines.sort_unstable();
+        let text = lines.iter().map(|(name, commit)| format!("{commit} {name}\n"));
+        sha256_hex(text.collect::<Vec<_>>().concat().as_bytes())
+    }
+}
+
+/// When a pull request must have been merged (`YYYY-MM-DD`, UTC); `null` where nothing is asked.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MergeWindow {
+    /// On this day or later.
+    pub merged_since: Option<String>,
+    /// Before this day.
+    pub merged_before: Option<String>,
 }
 
 /// How many of what.

@@ -23,7 +23,7 @@ use crate::workspace::Context;
 /// What the pipeline hands over; candidates, diffs and locks come from the ledger and the blobs.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The recipe.
+    /// The recipe as it is in force: what a command overrides is overridden in it.
     pub recipe: Recipe,
     /// Its file's text, as read.
     pub recipe_text: String,
@@ -31,7 +31,7 @@ pub struct Request {
     pub tool_version: String,
     /// The repositories, as they were read.
     pub sources: Vec<Source>,
-    /// What a candidate meets, in order.
+    /// What a candidate meets, in order; the recipe's window comes before them by itself.
     pub steps: Vec<Step>,
     /// The decisions that hold now: mining's own, and the recipe's.
     pub decisions: Vec<Decision>,

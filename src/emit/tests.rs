@@ -10,9 +10,10 @@ use super::error::EmitError;
 use super::fixture::{change, decision, id, input, verified};
 use super::input::EmitInput;
 use super::instance::{Instance, PatchField};
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Source};
 use super::{base64, canonical, rows, sums};
 use crate::domain::decision::Verdict;
+use crate::domain::ids::CommitSha;
 use crate::domain::patch::Part;
 use crate::recipe::model::ProblemStatement;
 
@@ -58,6 +59,38 @@ fn the_funnel_adds_up() {
     assert_eq!(manifest.counts.instances, 2);
     assert_eq!(manifest.counts.infra, 1);
     assert_eq!(manifest.failures.len(), 2);
+}
+
+#[test]
+fn a_window_is_a_step_of_its_own() {
+    let mut input = input();
+    input.recipe.source.merged_since = Some("2024-10-05".into());
+    input.candidates[0].merged_at = "2024-10-05T00:00:00Z".parse().unwrap();
+    let files = emit(&input).unwrap();
+    assert_eq!(check(&files, None).problems, []);
+    let manifest: Manifest = serde_json::from_slice(&files[MANIFEST]).unwrap();
+    let step = &manifest.funnel[1];
+    assert_eq!(
+        (step.step.as_str(), step.entered, step.out),
+        ("source.window", 7, 1)
+    );
+    assert_eq!(manifest.window.merged_since.as_deref(), Some("2024-10-05"));
+    let ids: Vec<_> = instances(&files).into_iter().map(|row| row.pull_number).collect();
+    assert_eq!(ids, [2]);
+}
+
+#[test]
+fn a_fingerprint_is_of_the_refs_alone() {
+    let (one, two) = (CommitSha::from_bytes([1; 20]), CommitSha::from_bytes([2; 20]));
+    let print = Source::fingerprint([("refs/heads/main", one), ("refs/pull/2/head", two)]);
+    assert_eq!(
+        print,
+        Source::fingerprint([("refs/pull/2/head", two), ("refs/heads/main", one)])
+    );
+    assert_ne!(
+        print,
+        Source::fingerprint([("refs/heads/main", two), ("refs/pull/2/head", one)])
+    );
 }
 
 #[test]

@@ -15,6 +15,7 @@
 //! | [`python`] | which interpreter an environment asks for |
 //! | [`schema`](mod@schema) | the JSON Schema of recipes |
 //! | [`shipped`] | the recipes that come with the program |
+//! | [`window`] | when a pull request must have been merged |
 //! | `text` | from a TOML string's value back to the file |
 
 pub mod diagnostic;
@@ -27,6 +28,7 @@ pub mod schema;
 mod shape;
 pub mod shipped;
 mod text;
+pub mod window;
 
 #[cfg(test)]
 mod tests;
@@ -34,3 +36,4 @@ mod tests;
 pub use diagnostic::{Problem, RecipeError};
 pub use load::{LoadedRecipe, load, parse};
 pub use shipped::SHIPPED;
+pub use window::{WINDOW_RULE, Window};
