@@ -18,6 +18,7 @@
 //! | [`eval`] | asking a rule: true, false, not to be known |
 //! | [`plan`](mod@plan) | which rules run when, and what each reads |
 //! | [`funnel`] | how many each rule met, stopped and let through |
+//! | [`run`] | the shell: candidates and datasets in, decisions and survivors out |
 
 pub mod compile;
 pub mod eval;
@@ -26,6 +27,7 @@ pub mod files;
 pub mod funnel;
 mod growth;
 pub mod plan;
+pub mod run;
 pub mod value;
 
 pub use compile::{CompileError, CompiledRule, Program, compile};

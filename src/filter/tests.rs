@@ -26,7 +26,7 @@ fn file(path: &str, change: ChangeKind) -> FileChange {
     }
 }
 
-fn candidate() -> Candidate {
+pub(super) fn candidate() -> Candidate {
     let sha = "d16bfe05a744909de4b27f5875fe0d4ed41ce607".parse().unwrap();
     Candidate {
         id: "psf/requests#6629".parse().unwrap(),
@@ -73,7 +73,7 @@ fn reference(number: u32, closes: bool) -> IssueReference {
     }
 }
 
-fn recipe(rules: &[(&str, &str)]) -> Recipe {
+pub(super) fn recipe(rules: &[(&str, &str)]) -> Recipe {
     let head = "[dataset]\nname = \"t\"\nversion = \"1.0.0\"\n".to_owned();
     let rule = |(index, (keep, undecided)): (usize, &(&str, &str))| {
         format!(

@@ -16,12 +16,13 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/filters");
         let mut found = 0;
         for entry in std::fs::read_dir(folder).unwrap() {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            if name.ends_with(".toml") {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
                 found += 1;
+                let name = path.file_name().unwrap();
                 assert!(
-                    SHIPPED.iter().any(|(shipped, _)| *shipped == name),
-                    "{name} is not shipped"
+                    SHIPPED.iter().any(|(shipped, _)| name == *shipped),
+                    "{name:?} is not shipped"
                 );
             }
         }
