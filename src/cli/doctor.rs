@@ -1,6 +1,6 @@
 //! `quarry doctor`: what this machine has for the job.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -53,7 +53,7 @@ pub(super) async fn run(session: &Session) -> Result<ExitCode, CliError> {
             "install uv (pip install uv), or run scripts/setup and add target/tools/bin to PATH",
         )
         .await,
-        interpreters(&machine).await,
+        interpreters(&machine),
     ];
     let scratch = tempfile::tempdir().map_err(|error| {
         CliError::machine(
@@ -116,24 +116,14 @@ async fn program(machine: &Machine, name: &str, hint: &str) -> Line {
     }
 }
 
-async fn interpreters(machine: &Machine) -> Line {
-    let mut found: BTreeMap<(u32, u32), String> = BTreeMap::new();
-    for folder in &machine.interpreter_folders {
-        for minor in 6..=20 {
-            let path = folder.join(format!("python3.{minor}"));
-            if found.contains_key(&(3, minor)) || !path.is_file() {
-                continue;
-            }
-            if let Some(version) = version_of(&path).await {
-                found.insert((3, minor), version.trim_start_matches("Python ").to_owned());
-            }
-        }
-    }
-    let versions: Vec<_> = found.into_values().collect();
+fn interpreters(machine: &Machine) -> Line {
+    let found = machine.build_settings().search.interpreters();
+    let versions: BTreeSet<_> = found.iter().map(|python| python.version.clone()).collect();
+    let versions: Vec<_> = versions.iter().map(ToString::to_string).collect();
     if versions.is_empty() {
         Line::bad(
             "interpreters",
-            "no python3.N found",
+            "no Python found",
             "install Python 3, by pyenv or `uv python install 3.11`",
         )
     } else {

@@ -4,6 +4,8 @@ use std::fmt;
 
 use super::exit_code::ExitCode;
 use crate::blobs::BlobError;
+use crate::filter::CompileError;
+use crate::recipe::RecipeError;
 use crate::store::StoreError;
 use crate::workspace::WorkspaceError;
 
@@ -97,6 +99,18 @@ impl From<WorkspaceError> for CliError {
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         Self::workspace(error.to_string(), error.hints())
+    }
+}
+
+impl From<RecipeError> for CliError {
+    fn from(error: RecipeError) -> Self {
+        Self::input(error.to_string(), error.hints())
+    }
+}
+
+impl From<CompileError> for CliError {
+    fn from(error: CompileError) -> Self {
+        Self::input(error.to_string(), error.hints())
     }
 }
 

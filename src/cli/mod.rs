@@ -10,6 +10,7 @@ pub mod machine;
 pub mod printer;
 pub mod session;
 
+mod check;
 mod completions;
 mod doctor;
 mod init;
@@ -69,6 +70,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
         session::listen(session.cancel.clone(), session.printer);
         match &cli.verb {
             Verb::Init(args) => init::run(args, &session),
+            Verb::Check(args) => check::run(args, &session),
             Verb::Doctor => doctor::run(&session).await,
             Verb::Status => status::run(&session),
             Verb::Completions(args) => completions::run(args, &session),

@@ -1,0 +1,118 @@
+//! `quarry check RECIPE…`: every key, every rule, every fact.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::args::CheckArgs;
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::session::Session;
+use crate::filter::{compile, plan};
+use crate::recipe::language::facts;
+use crate::recipe::{self, RecipeError, schema};
+
+pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<ExitCode, CliError> {
+    if args.schema {
+        session.printer.raw(&schema::schema_text())?;
+        return Ok(ExitCode::Success);
+    }
+    if args.facts {
+        session.printer.result(&facts_json(), &facts_text())?;
+        return Ok(ExitCode::Success);
+    }
+    let mut text = String::new();
+    let mut reports = Vec::new();
+    let mut sound = true;
+    for file in &args.recipes {
+        let loaded = match recipe::load(file.as_std_path()) {
+            Ok(loaded) => loaded,
+            Err(error @ RecipeError::Invalid { .. }) => {
+                sound = false;
+                for problem in error.problems() {
+                    let _ = writeln!(text, "{problem}\n");
+                }
+                let _ = writeln!(text, "{file}: {} problems", error.problems().len());
+                reports.push(json!({ "recipe": file, "problems": error.problems() }));
+                continue;
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let program = compile(&loaded.recipe)?;
+        let rules = loaded.recipe.rules.len();
+        let mut report = json!({ "recipe": file, "hash": loaded.hash, "rules": rules, "problems": [] });
+        if args.plan {
+            let plan = plan(&program);
+            let _ = write!(text, "{}", plan.text());
+            report["plan"] = serde_json::to_value(&plan).unwrap_or(Value::Null);
+        }
+        let dataset = &loaded.recipe.dataset;
+        let _ = writeln!(
+            text,
+            "{file}: good: {} {}, {rules} rules",
+            dataset.name, dataset.version
+        );
+        reports.push(report);
+    }
+    session.printer.result(&reports, &text)?;
+    Ok(if sound {
+        ExitCode::Success
+    } else {
+        ExitCode::Unsound
+    })
+}
+
+fn facts_json() -> Value {
+    facts::table()
+        .iter()
+        .map(|fact| {
+            json!({
+                "name": fact.name,
+                "type": fact.ty.to_string(),
+                "phase": fact.phase.name(),
+                "known_from_git": fact.git.name(),
+                "known_from_rows": fact.rows.name(),
+                "meaning": fact.meaning,
+            })
+        })
+        .collect()
+}
+
+fn facts_text() -> String {
+    let mut text = String::from(
+        "Facts that a rule can read. `git` and `rows` say whether a mirror and a row of a published dataset know it;\n\
+         what a source does not know is unknown, never empty, and a rule that depends on it is undecided.\n",
+    );
+    for group in facts::groups() {
+        let _ = writeln!(text, "\n{group}");
+        for fact in facts::table().iter().filter(|fact| fact.group() == group) {
+            let phase = if fact.phase == recipe::language::Phase::Oracle {
+                ", after verification"
+            } else {
+                ""
+            };
+            let _ = writeln!(
+                text,
+                "  {:<24} {:<12} git {}, rows {}{phase}\n      {}",
+                fact.name,
+                fact.ty.to_string(),
+                fact.git.name(),
+                fact.rows.name(),
+                fact.meaning
+            );
+        }
+    }
+    text.push_str("\nrecords\n");
+    for record in facts::RECORDS {
+        for field in record.fields {
+            let _ = writeln!(
+                text,
+                "  {:<24} {:<12} {}",
+                format!("{}.{}", record.name, field.name),
+                field.ty.to_string(),
+                field.meaning
+            );
+        }
+    }
+    text
+}
