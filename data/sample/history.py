@@ -686,7 +686,7 @@ def test_returns_when_the_time_has_passed():
     ),
     Pull(
         26,
-        "crash: after gold the test ends the process",
+        "crash: after gold the test ends the process, and no word of it comes back",
         ZOE,
         "Leave at once when told to",
         [
@@ -716,7 +716,7 @@ def test_quit():
         ],
         "merge",
         "2024-10-13 10:00",
-        expect=infra("crash"),
+        expect=infra("lost-channel"),
     ),
     Pull(
         28,
@@ -923,6 +923,47 @@ def test_sixteen_ounces_are_a_pound():
         "squash",
         "2024-10-19 10:00",
         expect=dropped("changes-source"),
+    ),
+    Pull(
+        42,
+        "crash: after gold a signal ends the process",
+        SAM,
+        "Ring when the time is up",
+        [
+            (
+                "2024-10-19 12:00",
+                "Ring when the time is up\n\nFixes #41\n",
+                [
+                    create(
+                        "src/pantry/timer.py",
+                        '''\
+"""A kitchen timer."""
+
+import signal
+
+
+def ring():
+    """Rings; whoever wants to go on after that must listen for `SIGALRM`."""
+    signal.raise_signal(signal.SIGALRM)
+    return True
+''',
+                    ),
+                    create(
+                        "tests/test_timer.py",
+                        '''\
+from pantry.timer import ring
+
+
+def test_ring():
+    assert ring()
+''',
+                    ),
+                ],
+            )
+        ],
+        "squash",
+        "2024-10-19 13:00",
+        expect=infra("crash"),
     ),
     Pull(
         37,

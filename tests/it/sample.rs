@@ -114,7 +114,13 @@ fn every_kind_of_outcome_is_there() {
         let end = format!("dropped by {}", text(rule, "id"));
         assert!(ends.contains_key(&end), "no pull request is {end}: {ends:?}");
     }
-    for end in ["instance", "unmerged", "infra: time-out", "infra: crash"] {
+    for end in [
+        "instance",
+        "unmerged",
+        "infra: time-out",
+        "infra: crash",
+        "infra: lost-channel",
+    ] {
         assert!(ends.contains_key(end), "{end}");
     }
     for merge in ["merge", "squash", "rebase", "fast-forward", "none"] {
