@@ -13,4 +13,5 @@ pub mod recipe;
 pub mod sample;
 pub mod sandbox;
 pub mod store;
+pub mod verify;
 pub mod workspace;

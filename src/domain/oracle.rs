@@ -14,15 +14,20 @@ pub struct Oracle {
     pub fail_to_pass: Vec<TestId>,
     /// Passed in every run on both sides.
     pub pass_to_pass: Vec<TestId>,
-    /// Passed in every run before and in none after: gold breaks them.
+    /// Passed in every run before, failed (or could not be collected) in every run after: gold breaks them.
     pub pass_to_fail: Vec<TestId>,
     /// Passed in no run on either side.
     pub fail_to_fail: Vec<TestId>,
-    /// Unknown to every run before gold, passed in every run after; in no oracle unless the recipe says so.
+    /// Unknown to every run before gold (or, where the recipe excludes that, uncollectable there), passed in every
+    /// run after.
     pub absent_to_pass: Vec<TestId>,
     /// Passed in every run before gold, unknown to every run after.
     pub pass_to_absent: Vec<TestId>,
-    /// Skipped (or xfailed) throughout, on both sides.
+    /// Skipped or xfailed in every run of one side, something else on the other: such a test neither shows a fault
+    /// nor its repair, so it is in no oracle.
+    #[serde(default)]
+    pub skipped_on_one_side: Vec<TestId>,
+    /// Skipped or xfailed throughout, on both sides (or on one, and unknown to the other).
     pub never_ran: Vec<TestId>,
     /// Not the same in every run of a side: in no oracle, with their rates.
     pub flaky: Vec<FlakyTest>,

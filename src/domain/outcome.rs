@@ -44,4 +44,7 @@ pub struct RunOutcome {
     pub tests: BTreeMap<TestId, TestStatus>,
     /// Collection errors by the node that could not be collected (a module or a folder).
     pub collection_errors: BTreeMap<String, String>,
+    /// Reasons by the node (a module or a class) that was skipped as a whole while it was collected.
+    #[serde(default)]
+    pub collection_skips: BTreeMap<String, String>,
 }

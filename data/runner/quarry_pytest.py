@@ -1,0 +1,138 @@
+"""The pytest side: a plugin object that turns reports into events. pytest 3 to 9.
+
+Under xdist only the controller holds this plugin, and the workers' reports reach it there.
+"""
+
+import os
+import sys
+
+import pytest
+
+
+def version():
+    """pytest's version."""
+    return pytest.__version__
+
+
+def run(arguments, send, shorten, clean):
+    """Runs pytest; returns its exit status."""
+    package = os.path.dirname(pytest.__file__)
+    main = os.path.join(package, "__main__.py")
+    sys.argv = [main if os.path.exists(main) else pytest.__file__] + arguments
+    failures = watch_conftests()
+    plugin = Plugin(send, shorten, clean)
+    status = int(pytest.main(list(arguments), plugins=[plugin]))
+    if status == 4 and failures:
+        # A conftest that cannot be imported ends the run before there is a session to report it.
+        for path, message in failures:
+            send("collect-error", node=clean(path), message=shorten(message))
+        return 1
+    return status
+
+
+def watch_conftests():
+    """A list that fills with (path, message) of every conftest that pytest fails to import."""
+    failures = []
+    try:
+        from _pytest.config import ConftestImportFailure
+    except ImportError:
+        return failures
+    original = ConftestImportFailure.__init__
+
+    def remember(self, path, *rest, **named):
+        original(self, path, *rest, **named)
+        try:
+            cause = rest[0] if rest else named.get("cause", named.get("excinfo"))
+            if isinstance(cause, tuple):
+                cause = cause[1]
+            name = os.path.relpath(str(path), os.getcwd())
+            failures.append((name, "%s: %s" % (type(cause).__name__, cause)))
+        except Exception:
+            failures.append(("conftest.py", "it cannot be imported"))
+
+    ConftestImportFailure.__init__ = remember
+    return failures
+
+
+def node_id(raw, clean):
+    """A node's id; pytest 3 writes the instance of a class as a part of its own."""
+    head, bracket, parameters = raw.partition("[")
+    return clean(head.replace("::()::", "::") + bracket + parameters)
+
+
+def message_of(report, shorten):
+    """Why a report is not a plain pass."""
+    try:
+        reason = getattr(report, "wasxfail", None)
+        if isinstance(reason, str) and reason:
+            return shorten(reason)
+        longrepr = report.longrepr
+        if longrepr is None:
+            return ""
+        if isinstance(longrepr, tuple) and len(longrepr) == 3:
+            return shorten(str(longrepr[2]))
+        return shorten(str(longrepr))
+    except Exception as error:
+        return "(a message that cannot be shown: %s)" % type(error).__name__
+
+
+def outcome_of(report):
+    """passed, failed, skipped, xfailed, xpassed, or what a plugin calls it (rerun)."""
+    if hasattr(report, "wasxfail"):
+        return {"skipped": "xfailed", "passed": "xpassed"}.get(report.outcome, report.outcome)
+    return report.outcome
+
+
+class Plugin(object):
+    """Registered as an object, so it has no name that ``-p no:`` or a conftest's ``pytest_plugins`` could hit."""
+
+    def __init__(self, send, shorten, clean):
+        self._send = send
+        self._shorten = shorten
+        self._clean = clean
+        self._collected = False
+
+    def _id(self, raw):
+        return node_id(raw, self._clean)
+
+    def _tell_collected(self, ids):
+        self._collected = True
+        ids = [self._id(raw) for raw in ids]
+        for start in range(0, max(len(ids), 1), 200):
+            self._send("collected", ids=ids[start : start + 200])
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            self._send("collect-error", node=self._id(report.nodeid), message=message_of(report, self._shorten))
+        elif report.skipped:
+            self._send("collect-skip", node=self._id(report.nodeid), message=message_of(report, self._shorten))
+
+    def pytest_collection_finish(self, session):
+        self._tell_collected([item.nodeid for item in getattr(session, "items", [])])
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, node, ids):
+        if not self._collected:
+            self._tell_collected(ids)
+
+    def pytest_runtest_logstart(self, nodeid, location):
+        self._send("start", id=self._id(nodeid))
+
+    def pytest_runtest_logreport(self, report):
+        fields = {"id": self._id(report.nodeid), "outcome": outcome_of(report)}
+        if fields["outcome"] != "passed":
+            fields["message"] = message_of(report, self._shorten)
+        if report.when not in ("setup", "call", "teardown"):
+            self._send("crash", **fields)  # xdist: the worker that ran this test is gone.
+            return
+        if type(report).__name__.lower() == "subtestreport":
+            self._send("subtest", **fields)
+            return
+        fields["seconds"] = round(float(getattr(report, "duration", 0.0) or 0.0), 6)
+        self._send("phase", phase=report.when, **fields)
+
+    def pytest_internalerror(self, excrepr):
+        self._send("internal-error", message=self._shorten(str(excrepr)))
+
+    def pytest_keyboard_interrupt(self, excinfo):
+        self._send("interrupted", message=self._shorten("%s: %s" % (excinfo.typename, excinfo.value)))

@@ -1,0 +1,194 @@
+//! Both sides' runs → the oracle: one pure, exhaustive function.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::domain::ids::TestId;
+use crate::domain::oracle::{FlakyTest, Oracle};
+use crate::domain::outcome::{RunOutcome, TestStatus};
+use crate::recipe::model::{BeforeGold, Verification};
+
+/// What a status says of the code under test.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    /// It works.
+    Pass,
+    /// It does not.
+    Fail,
+    /// Its module could not be collected.
+    Uncollected,
+    /// Nothing: the test was skipped, or failed as it was marked to.
+    Idle,
+    /// Nothing: the run does not know the test.
+    Absent,
+}
+
+const fn kind(status: TestStatus) -> Kind {
+    match status {
+        TestStatus::Passed | TestStatus::Xpassed => Kind::Pass,
+        TestStatus::Failed | TestStatus::Errored => Kind::Fail,
+        TestStatus::CollectionError => Kind::Uncollected,
+        TestStatus::Skipped | TestStatus::Xfailed => Kind::Idle,
+        TestStatus::Absent => Kind::Absent,
+    }
+}
+
+/// The lists of an oracle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum List {
+    FailToPass,
+    PassToPass,
+    PassToFail,
+    FailToFail,
+    AbsentToPass,
+    PassToAbsent,
+    SkippedOnOneSide,
+    NeverRan,
+}
+
+/// Where a test goes that was the same in every run of each side.
+fn list(before: Kind, after: Kind, uncollected: BeforeGold, absent: BeforeGold) -> List {
+    use Kind::{Absent, Fail, Idle, Pass, Uncollected};
+    let counts = |setting: BeforeGold| match setting {
+        BeforeGold::Fail => List::FailToPass,
+        BeforeGold::Exclude => List::AbsentToPass,
+    };
+    match (before, after) {
+        (Pass, Pass) => List::PassToPass,
+        (Pass, Fail | Uncollected) => List::PassToFail,
+        (Pass, Absent) => List::PassToAbsent,
+        (Fail, Pass) => List::FailToPass,
+        (Uncollected, Pass) => counts(uncollected),
+        (Absent, Pass) => counts(absent),
+        (Fail | Uncollected | Absent, Fail | Uncollected) | (Fail | Uncollected, Absent) => List::FailToFail,
+        (Idle, Pass | Fail | Uncollected) | (Pass | Fail | Uncollected, Idle) => List::SkippedOnOneSide,
+        (Idle | Absent, Idle | Absent) => List::NeverRan,
+    }
+}
+
+/// Sorts every test that any run knows into exactly one list of the oracle.
+///
+/// A test is stable on a side when all its statuses there say the same of the code; a test that is not stable on both
+/// sides is flaky and in no other list. FAIL_TO_PASS: stable, not passing before, passing after. The order of the runs
+/// does not matter. Both slices hold at least one run.
+pub fn classify(before: &[RunOutcome], after: &[RunOutcome], settings: &Verification) -> Oracle {
+    let known: BTreeSet<&TestId> = before
+        .iter()
+        .chain(after)
+        .flat_map(|run| run.tests.keys())
+        .collect();
+    let mut oracle = Oracle {
+        runs_before: count(before.len()),
+        runs_after: count(after.len()),
+        ..Oracle::default()
+    };
+    for test in known {
+        let (first, second) = (Side::of(test, before), Side::of(test, after));
+        let (Some(one), Some(other)) = (first.kind(), second.kind()) else {
+            oracle.flaky.push(FlakyTest {
+                test: test.clone(),
+                passed_before: first.passes(),
+                passed_after: second.passes(),
+            });
+            continue;
+        };
+        let list = list(
+            one,
+            other,
+            settings.collection_error_before,
+            settings.absent_before,
+        );
+        if list == List::FailToPass {
+            oracle.before_gold.push(first.shown());
+        }
+        tests_of(&mut oracle, list).push(test.clone());
+    }
+    oracle
+}
+
+fn tests_of(oracle: &mut Oracle, list: List) -> &mut Vec<TestId> {
+    match list {
+        List::FailToPass => &mut oracle.fail_to_pass,
+        List::PassToPass => &mut oracle.pass_to_pass,
+        List::PassToFail => &mut oracle.pass_to_fail,
+        List::FailToFail => &mut oracle.fail_to_fail,
+        List::AbsentToPass => &mut oracle.absent_to_pass,
+        List::PassToAbsent => &mut oracle.pass_to_absent,
+        List::SkippedOnOneSide => &mut oracle.skipped_on_one_side,
+        List::NeverRan => &mut oracle.never_ran,
+    }
+}
+
+fn count(runs: usize) -> u32 {
+    u32::try_from(runs).unwrap_or(u32::MAX)
+}
+
+/// One test's statuses in the runs of one side, with how often each was seen.
+struct Side(BTreeMap<TestStatus, u32>);
+
+impl Side {
+    fn of(test: &TestId, runs: &[RunOutcome]) -> Self {
+        let mut seen = BTreeMap::new();
+        for run in runs {
+            *seen.entry(status_in(test, run)).or_insert(0) += 1;
+        }
+        Self(seen)
+    }
+
+    /// What all runs say, if they say the same.
+    fn kind(&self) -> Option<Kind> {
+        let kinds: BTreeSet<Kind> = self.0.keys().map(|status| kind(*status)).collect();
+        let mut kinds = kinds.into_iter();
+        match (kinds.next(), kinds.next()) {
+            (Some(kind), None) => Some(kind),
+            _ => None,
+        }
+    }
+
+    fn passes(&self) -> u32 {
+        self.0
+            .iter()
+            .filter(|(status, _)| status.is_pass())
+            .map(|(_, times)| times)
+            .sum()
+    }
+
+    /// The status to show for the side: the first in the order of their declaration, whatever the order of the runs.
+    fn shown(&self) -> TestStatus {
+        self.0.keys().next().copied().unwrap_or(TestStatus::Absent)
+    }
+}
+
+/// How `test` looked in one run: what the run told of it, or else what it told of the module that holds it.
+pub(super) fn status_in(test: &TestId, run: &RunOutcome) -> TestStatus {
+    if let Some(status) = run.tests.get(test) {
+        return *status;
+    }
+    let held_by = |nodes: &BTreeMap<String, String>| nodes.keys().any(|node| holds(node, test));
+    if held_by(&run.collection_errors) {
+        TestStatus::CollectionError
+    } else if held_by(&run.collection_skips) {
+        TestStatus::Skipped
+    } else {
+        TestStatus::Absent
+    }
+}
+
+/// Whether the collection node `node` (a module, a class, a folder, a conftest, or the whole session) holds `test`.
+fn holds(node: &str, test: &TestId) -> bool {
+    // A conftest or a package's own file stands for its folder.
+    let folder = ["conftest.py", "__init__.py"].into_iter().find_map(|name| {
+        let folder = node.strip_suffix(name)?;
+        (folder.is_empty() || folder.ends_with('/')).then(|| folder.trim_end_matches('/'))
+    });
+    let node = folder.unwrap_or(node);
+    if matches!(node, "" | ".") {
+        return true;
+    }
+    // unittest separates with dots: `package.module` holds `package.module.Class.test`.
+    test.as_str()
+        .strip_prefix(node)
+        .is_some_and(|rest| rest.starts_with("::") || rest.starts_with(['/', '.']))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,27 @@
+//! Test runs before and after gold, and the oracle they make.
+//!
+//! - in: a candidate's base tree, its gold and test patches, a built environment, the recipe's settings;
+//! - out: an [`Oracle`](crate::domain::oracle::Oracle), or why there is none: the project's fault, or the outside's;
+//! - always: outcomes come through the runner's sealed channel, never from what tests print; a run that did not come
+//!   to its own end gives no outcome at all; every test is in exactly one list of the oracle.
+//!
+//! | file | knows |
+//! |---|---|
+//! | `plan` | which tests a run selects |
+//! | `runner` | the Python side (`data/runner/`) and its command line |
+//! | `seal`, `channel` | the bytes a run leaves in its channel |
+//! | `faults` | when a run is complete, and whose fault it is when not |
+//! | `classify` | statuses on both sides → the oracle |
+
+mod channel;
+mod classify;
+mod faults;
+mod plan;
+mod runner;
+mod seal;
+
+pub use channel::{Channel, Hello, read};
+pub use classify::classify;
+pub use faults::{Ended, Fault, judge};
+pub use plan::{Selection, is_test_module, select};
+pub use runner::{FILES, command, name};

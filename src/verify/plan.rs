@@ -1,0 +1,171 @@
+//! What a run selects, from what the test patch touches.
+
+use std::collections::BTreeSet;
+
+use crate::domain::path::RepoPath;
+use crate::recipe::model::{Runner, Scope, Verification};
+
+/// What a run of the tests is asked to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// The runner's arguments, settings and selection, in order.
+    pub args: Vec<String>,
+    /// The modules and folders selected; empty for the whole suite.
+    pub paths: Vec<String>,
+}
+
+/// Chooses what to run. `touched` are the test patch's files, `tree` all files of the tree once that patch is laid on.
+///
+/// Scope `modules`: the touched files that are test modules. A touched file that is none (data, `conftest.py`, a helper)
+/// points at the modules that read it: going up from its folder, the first that has a module named after the folder
+/// below (`tests/functional/…` → `tests/test_functional.py`), else all test modules of the first folder that has any;
+/// nothing more when one of these is touched itself. A `conftest.py` alone points at everything below its folder.
+///
+/// `None` when that finds nothing to run.
+pub fn select(touched: &[RepoPath], tree: &BTreeSet<RepoPath>, settings: &Verification) -> Option<Selection> {
+    let paths = match settings.scope {
+        Scope::Suite => BTreeSet::new(),
+        Scope::Modules => {
+            let paths = modules(touched, tree);
+            if paths.is_empty() {
+                return None;
+            }
+            paths
+        }
+    };
+    let paths: Vec<String> = paths.into_iter().collect();
+    Some(Selection {
+        args: arguments(&paths, settings),
+        paths,
+    })
+}
+
+fn arguments(paths: &[String], settings: &Verification) -> Vec<String> {
+    let mut args = settings.args.clone();
+    match settings.runner {
+        Runner::Pytest => {
+            // One module that cannot be collected must not hide what the others do.
+            args.push("--continue-on-collection-errors".to_owned());
+            args.extend(paths.iter().cloned());
+        }
+        Runner::Unittest if paths.is_empty() => args.insert(0, "discover".to_owned()),
+        Runner::Unittest => {
+            args.extend(
+                paths
+                    .iter()
+                    .map(|path| path.trim_end_matches(".py").replace('/', ".")),
+            );
+        }
+    }
+    args
+}
+
+fn modules(touched: &[RepoPath], tree: &BTreeSet<RepoPath>) -> BTreeSet<String> {
+    let text = |path: &RepoPath| path.to_str().map(str::to_owned);
+    let present: Vec<String> = touched
+        .iter()
+        .filter(|path| tree.contains(*path))
+        .filter_map(text)
+        .collect();
+    let mut chosen: BTreeSet<String> = present
+        .iter()
+        .filter(|path| is_test_module(path))
+        .cloned()
+        .collect();
+    let all: BTreeSet<String> = tree
+        .iter()
+        .filter_map(text)
+        .filter(|path| is_test_module(path))
+        .collect();
+    let direct = chosen.clone();
+    // A deleted file still says where to look.
+    for path in touched
+        .iter()
+        .filter_map(text)
+        .filter(|path| !direct.contains(path))
+    {
+        if file_name(&path) == "conftest.py" {
+            if direct.is_empty() {
+                chosen.extend(below(folder(&path), &all));
+            }
+        } else {
+            chosen.extend(nearest(&path, &all, &direct));
+        }
+    }
+    chosen
+}
+
+/// The modules that most likely read the file `path`.
+fn nearest(path: &str, all: &BTreeSet<String>, direct: &BTreeSet<String>) -> Vec<String> {
+    let mut child = "";
+    let mut current = folder(path);
+    loop {
+        let here: Vec<&String> = all.iter().filter(|module| folder(module) == current).collect();
+        let named = |module: &&&String| !child.is_empty() && names(file_name(module), child);
+        let by_name: Vec<String> = here
+            .iter()
+            .filter(named)
+            .map(|module| (*module).clone())
+            .collect();
+        if !by_name.is_empty() {
+            return by_name;
+        }
+        if here.iter().any(|module| direct.contains(*module)) {
+            return Vec::new();
+        }
+        if !here.is_empty() {
+            return here.into_iter().cloned().collect();
+        }
+        if current.is_empty() {
+            return Vec::new();
+        }
+        child = file_name(current);
+        current = folder(current);
+    }
+}
+
+/// Whether the module's file name is made of `word`: `test_word.py`, `word_test.py`.
+fn names(module: &str, word: &str) -> bool {
+    let stem = module.trim_end_matches(".py");
+    stem.strip_prefix("test_") == Some(word) || stem.strip_suffix("_test") == Some(word)
+}
+
+/// What holds every test module below `folder`: the folder itself, or at the root the folders of the modules.
+fn below(within: &str, all: &BTreeSet<String>) -> Vec<String> {
+    let inside = |module: &&String| within.is_empty() || module.starts_with(&format!("{within}/"));
+    match all.iter().find(inside) {
+        None => Vec::new(),
+        Some(_) if !within.is_empty() => vec![within.to_owned()],
+        Some(_) => all
+            .iter()
+            .map(|module| {
+                module
+                    .split_once('/')
+                    .map_or(&**module, |(top, _)| top)
+                    .to_owned()
+            })
+            .collect(),
+    }
+}
+
+/// Whether pytest (or unittest) collects tests from a file of this name by its usual patterns.
+pub fn is_test_module(path: &str) -> bool {
+    let name = file_name(path);
+    name.strip_suffix(".py").is_some_and(|stem| {
+        stem.starts_with("test_")
+            || stem.ends_with("_test")
+            || stem.ends_with("_tests")
+            || matches!(stem, "test" | "tests")
+    })
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
+}
+
+fn folder(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(folder, _)| folder)
+}
+
+#[cfg(test)]
+mod tests;

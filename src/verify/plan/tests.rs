@@ -1,0 +1,148 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn paths(names: &[&str]) -> BTreeSet<RepoPath> {
+    names.iter().map(|name| RepoPath::from(*name)).collect()
+}
+
+fn chosen(touched: &[&str], tree: &[&str]) -> Vec<String> {
+    let touched: Vec<RepoPath> = touched.iter().map(|name| RepoPath::from(*name)).collect();
+    select(&touched, &paths(tree), &Verification::default())
+        .map(|selection| selection.paths)
+        .unwrap_or_default()
+}
+
+const PYLINT: [&str; 6] = [
+    "tests/functional/u/used.py",
+    "tests/functional/u/used.txt",
+    "tests/test_functional.py",
+    "tests/test_self.py",
+    "tests/lint/test_utils.py",
+    "tests/lint/data/x.py",
+];
+
+#[test]
+fn touched_modules_are_what_runs() {
+    assert_eq!(chosen(&["tests/test_self.py"], &PYLINT), ["tests/test_self.py"]);
+    assert_eq!(
+        chosen(&["tests/test_gone.py"], &["tests/test_gone.py/x"]),
+        [""; 0]
+    );
+}
+
+#[test]
+fn data_points_at_the_modules_that_read_it() {
+    assert_eq!(
+        chosen(&["tests/functional/u/used.txt"], &PYLINT),
+        ["tests/test_functional.py"]
+    );
+    let both = chosen(&["tests/functional/u/used.txt", "tests/test_self.py"], &PYLINT);
+    assert_eq!(both, ["tests/test_functional.py", "tests/test_self.py"]);
+    assert_eq!(
+        chosen(&["tests/lint/data/x.py"], &PYLINT),
+        ["tests/lint/test_utils.py"]
+    );
+    // A module beside the data is touched too: it is the one.
+    let tree = ["tests/certs/a.pem", "tests/test_a.py", "tests/test_b.py"];
+    assert_eq!(
+        chosen(&["tests/certs/a.pem", "tests/test_a.py"], &tree),
+        ["tests/test_a.py"]
+    );
+    assert_eq!(
+        chosen(&["tests/certs/a.pem"], &tree),
+        ["tests/test_a.py", "tests/test_b.py"]
+    );
+    assert_eq!(chosen(&["other/data.json"], &tree), [""; 0]);
+}
+
+#[test]
+fn a_conftest_alone_points_at_all_below_it() {
+    assert_eq!(
+        chosen(
+            &["tests/conftest.py"],
+            &[&PYLINT[..], &["tests/conftest.py"]].concat()
+        ),
+        ["tests"]
+    );
+    assert_eq!(
+        chosen(
+            &["conftest.py"],
+            &["conftest.py", "a/test_a.py", "b/c/test_b.py", "test_c.py"]
+        ),
+        ["a", "b", "test_c.py"]
+    );
+    let with_module = chosen(&["tests/conftest.py", "tests/test_self.py"], &PYLINT);
+    assert_eq!(with_module, ["tests/test_self.py"]);
+}
+
+#[test]
+fn arguments_are_the_recipes_then_ours_then_the_selection() {
+    let touched = [RepoPath::from("tests/test_self.py")];
+    let pytest = select(&touched, &paths(&PYLINT), &Verification::default()).unwrap();
+    let expected = [
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "addopts=",
+        "--continue-on-collection-errors",
+        "tests/test_self.py",
+    ];
+    assert_eq!(pytest.args, expected);
+    let suite = Verification {
+        scope: Scope::Suite,
+        ..Verification::default()
+    };
+    assert_eq!(select(&[], &paths(&[]), &suite).unwrap().args, expected[..5]);
+    let unittest = Verification {
+        runner: Runner::Unittest,
+        args: vec!["-v".to_owned()],
+        ..Verification::default()
+    };
+    assert_eq!(
+        select(&touched, &paths(&PYLINT), &unittest).unwrap().args,
+        ["-v", "tests.test_self"]
+    );
+    let unittest = Verification {
+        scope: Scope::Suite,
+        ..unittest
+    };
+    assert_eq!(
+        select(&touched, &paths(&PYLINT), &unittest).unwrap().args,
+        ["discover", "-v"]
+    );
+}
+
+#[test]
+fn names_of_test_modules() {
+    for name in ["test_a.py", "x/a_test.py", "a/tests.py", "a_tests.py", "test.py"] {
+        assert!(is_test_module(name), "{name}");
+    }
+    for name in [
+        "latest.py",
+        "contest.py",
+        "conftest.py",
+        "test_a.txt",
+        "tests/util.py",
+        "mytests/a.py",
+    ] {
+        assert!(!is_test_module(name), "{name}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_chosen_is_in_the_tree(
+        tree in proptest::collection::btree_set("([ab]/){0,2}(test_[ab]\\.py|[ab]\\.txt|conftest\\.py)", 0..12),
+        touched in proptest::collection::vec("([ab]/){0,2}(test_[ab]\\.py|[ab]\\.txt|conftest\\.py)", 0..4),
+    ) {
+        let tree: BTreeSet<RepoPath> = tree.iter().map(|name| RepoPath::from(name.as_str())).collect();
+        let touched: Vec<RepoPath> = touched.iter().map(|name| RepoPath::from(name.as_str())).collect();
+        if let Some(selection) = select(&touched, &tree, &Verification::default()) {
+            for path in selection.paths {
+                let within = |file: &RepoPath| file.to_str().is_some_and(|file| file == path || file.starts_with(&format!("{path}/")));
+                prop_assert!(tree.iter().any(within), "{}", path);
+            }
+        }
+    }
+}
