@@ -273,7 +273,7 @@ fn row_fault(
                 field.name()
             ));
         };
-        let files = row.splits.iter().filter(|file| file.part == *part).count();
+        let files = row.splits.iter().filter(|file| file.part == Some(*part)).count();
         let sections = sections(&bytes);
         (files != sections).then(|| {
             format!(

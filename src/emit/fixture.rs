@@ -123,7 +123,7 @@ pub(crate) fn change() -> Change {
     let sections = sections();
     Change {
         diff: sections.iter().flat_map(|(_, _, bytes)| bytes.clone()).collect(),
-        parts: sections.iter().map(|(_, part, _)| *part).collect(),
+        parts: sections.iter().map(|(_, part, _)| Some(*part)).collect(),
     }
 }
 

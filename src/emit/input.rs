@@ -81,11 +81,12 @@ pub struct Verified {
     pub environment: Environment,
 }
 
-/// A candidate's diff and the part of each of its files, in [`Candidate::files`]' order.
+/// A candidate's diff and the part of each of its files, in [`Candidate::files`]' order; `None` for a file that the split
+/// leaves out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
     /// The diff's bytes.
     pub diff: Vec<u8>,
     /// One for each file.
-    pub parts: Vec<Part>,
+    pub parts: Vec<Option<Part>>,
 }

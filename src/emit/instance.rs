@@ -136,8 +136,9 @@ pub struct SplitFile {
     pub old_path: Option<RepoPath>,
     /// What the diff does to it.
     pub change: ChangeKind,
-    /// The part that it went into.
-    pub part: Part,
+    /// The part that it went into; `null` when the split leaves it out (SWE-bench's does so with what is neither test
+    /// nor Python).
+    pub part: Option<Part>,
 }
 
 /// A reference to an issue or a pull request.

@@ -87,7 +87,7 @@ fn cut(candidate: &Candidate, change: &Change, part: Part) -> Option<Vec<u8>> {
         .files
         .iter()
         .zip(&change.parts)
-        .filter(|(_, of)| **of == part)
+        .filter(|(_, of)| **of == Some(part))
     {
         let range = usize::try_from(file.start).ok()?..usize::try_from(file.end).ok()?;
         bytes.extend_from_slice(change.diff.get(range)?);

@@ -39,8 +39,9 @@ pub struct Request {
     pub ended: Vec<Ended>,
     /// What tests said.
     pub verified: Vec<Verified>,
-    /// The part of each file, in [`crate::domain::candidate::Candidate::files`]' order; at least of those that survive.
-    pub splits: BTreeMap<CandidateId, Vec<Part>>,
+    /// The part of each file, in [`crate::domain::candidate::Candidate::files`]' order (`None`: the split leaves it out); at
+    /// least of those that survive.
+    pub splits: BTreeMap<CandidateId, Vec<Option<Part>>>,
 }
 
 /// What was emitted.
@@ -166,7 +167,7 @@ fn load(
     context: &Context,
     input: &mut EmitInput,
     kept: &[CandidateId],
-    splits: &BTreeMap<CandidateId, Vec<Part>>,
+    splits: &BTreeMap<CandidateId, Vec<Option<Part>>>,
 ) -> Result<(), RunError> {
     let diffs: BTreeMap<_, _> = input
         .candidates

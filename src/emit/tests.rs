@@ -62,6 +62,16 @@ fn the_funnel_adds_up() {
 }
 
 #[test]
+fn a_file_that_the_split_leaves_out_is_in_no_patch() {
+    let mut input = input();
+    input.changes.get_mut(&id(2)).unwrap().parts[0] = None;
+    let files = emit(&input).unwrap();
+    assert_eq!(check(&files, None).problems, []);
+    let row = &instances(&files)[0];
+    assert_eq!((row.docs_patch.as_str(), row.splits[0].part), ("", None));
+}
+
+#[test]
 fn a_window_is_a_step_of_its_own() {
     let mut input = input();
     input.recipe.source.merged_since = Some("2024-10-05".into());
@@ -198,7 +208,7 @@ fn what_does_not_belong_together_is_refused() {
         refuse(&|input| input.decisions.push(decision(99, "changes-tests", Verdict::Keep, true))),
         refuse(&|input| input.candidates[0].id = "other/repo#2".parse().unwrap()),
         refuse(&|input| input.verified.retain(|verified| verified.candidate.number != 2)),
-        refuse(&|input| input.changes.get_mut(&id(2)).unwrap().parts.push(Part::Gold)),
+        refuse(&|input| input.changes.get_mut(&id(2)).unwrap().parts.push(Some(Part::Gold))),
         refuse(&|input| input.changes.get_mut(&id(2)).unwrap().diff.truncate(9)),
         refuse(&|input| input.verified[0].environment.interpreter = "3.12.1".into()),
         refuse(&|input| input.locks.clear()),
