@@ -1,4 +1,4 @@
-//! Whether a folder's files are a sound version: sums, shapes, and (in [`agree`](super::agree)) that they agree.
+//! Whether a folder's files are a sound version: sums, shapes, and (in `agree.rs`) that they agree.
 
 use std::fmt;
 

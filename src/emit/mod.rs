@@ -13,7 +13,7 @@
 //! | [`manifest`] [`instance`] [`entry`] | the shape of each file |
 //! | [`walk`] | a candidate's way through the steps, and the funnel |
 //! | [`rows`] | a candidate and its oracle as an instance |
-//! | [`assemble`] | everything together, as files |
+//! | [`assemble`](mod@assemble) | everything together, as files |
 //! | [`canonical`] [`base64`] [`sums`] | the bytes |
 //! | [`schema`] | `manifests/schema/v1.json` |
 //! | [`check`] | whether a folder is a sound version |
