@@ -1,9 +1,10 @@
 //! Keys: what an environment, a lock and a build depend on, and nothing else.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::lock::Pin;
 use super::python::PythonVersion;
 use crate::domain::environment::Constraint;
 use crate::domain::hash::KeyHasher;
@@ -50,23 +51,38 @@ pub fn input_key(inputs: &BuildInputs<'_>) -> String {
         .finish()
 }
 
-/// The environment's key: candidates with the same one share the layer of dependencies. The date is a part only where
-/// something is built from source, because build tools are resolved as of it.
+/// The environment's key: candidates with the same one share the layer of dependencies. `sources` are the distributions
+/// that are built from source, each with the moment whose build tools build it.
 pub fn environment_key(
     interpreter: &PythonVersion,
     lock: &str,
-    from_source: &BTreeSet<String>,
-    date: Timestamp,
+    sources: &BTreeMap<String, Timestamp>,
 ) -> String {
     let key = KeyHasher::new("environment", LAYOUT)
         .part("interpreter", interpreter.to_string().as_bytes())
         .part("lock", lock.as_bytes());
-    if from_source.is_empty() {
+    if sources.is_empty() {
         key
     } else {
-        key.json("from-source", from_source).json("date", &date)
+        key.json("sources", sources)
     }
     .finish()
+}
+
+/// The key of one unpacked distribution.
+pub fn distribution_key(
+    interpreter: &PythonVersion,
+    name: &str,
+    pin: &Pin,
+    built_as_of: Option<Timestamp>,
+) -> String {
+    KeyHasher::new("distribution", LAYOUT)
+        .part("interpreter", interpreter.to_string().as_bytes())
+        .part("name", name.as_bytes())
+        .part("version", pin.version.as_bytes())
+        .json("hashes", &pin.hashes)
+        .json("built-as-of", &built_as_of)
+        .finish()
 }
 
 /// The key of a candidate's own layer: its packages, installed into an environment. `place` separates rooms that see
@@ -129,18 +145,30 @@ mod tests {
     }
 
     #[test]
-    fn an_environment_depends_on_the_date_only_where_sources_are_built() {
+    fn an_environment_depends_on_a_date_only_where_sources_are_built() {
         let python = "3.11.7".parse().unwrap();
         let later = Timestamp::from_second(1).unwrap();
-        let of = |from_source: &[&str], date| {
-            let names = from_source.iter().map(|name| (*name).to_owned()).collect();
-            environment_key(&python, "a==1\n", &names, date)
+        let sources = |moment| BTreeMap::from([("a".to_owned(), moment)]);
+        let of = |sources: &BTreeMap<String, Timestamp>| environment_key(&python, "a==1\n", sources);
+        assert_ne!(of(&sources(Timestamp::UNIX_EPOCH)), of(&sources(later)));
+        assert_ne!(of(&sources(later)), of(&BTreeMap::new()));
+        let other = environment_key(&"3.11.8".parse().unwrap(), "a==1\n", &BTreeMap::new());
+        assert_ne!(of(&BTreeMap::new()), other);
+    }
+
+    #[test]
+    fn a_distribution_is_known_by_its_hashes() {
+        let python = "3.11.7".parse().unwrap();
+        let pin = |hash: &str| Pin {
+            version: "1".into(),
+            hashes: [hash.to_owned()].into(),
         };
-        assert_eq!(of(&[], Timestamp::UNIX_EPOCH), of(&[], later));
-        assert_ne!(of(&["a"], Timestamp::UNIX_EPOCH), of(&["a"], later));
+        let key = distribution_key(&python, "a", &pin("sha256:a"), None);
+        assert_ne!(key, distribution_key(&python, "a", &pin("sha256:b"), None));
+        assert_ne!(key, distribution_key(&python, "b", &pin("sha256:a"), None));
         assert_ne!(
-            of(&[], later),
-            environment_key(&"3.11.8".parse().unwrap(), "a==1\n", &BTreeSet::new(), later)
+            key,
+            distribution_key(&python, "a", &pin("sha256:a"), Some(Timestamp::UNIX_EPOCH))
         );
     }
 }

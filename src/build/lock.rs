@@ -3,6 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
 /// One locked distribution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pin {
@@ -95,9 +98,9 @@ impl Lock {
         self.text_of(|_| true)
     }
 
-    /// The part of the lock whose distributions are (`true`) or are not (`false`) among `names`.
-    pub fn part(&self, names: &BTreeSet<String>, among: bool) -> String {
-        self.text_of(|name| names.contains(name) == among)
+    /// The part of the lock with these distributions.
+    pub fn part(&self, names: &BTreeSet<&str>) -> String {
+        self.text_of(|name| names.contains(name))
     }
 
     fn text_of(&self, wanted: impl Fn(&str) -> bool) -> String {
@@ -113,12 +116,13 @@ impl Lock {
     }
 }
 
-/// Which distributions have no wheel for this interpreter and machine, and must be built from source: read from the
-/// resolver's `pylock.toml` (PEP 751), which lists a distribution's usable files.
+/// Which distributions have no wheel for this interpreter and machine, and must be built from source, with the moment
+/// their source was uploaded (where the index says it): read from the resolver's `pylock.toml` (PEP 751), which lists
+/// a distribution's usable files.
 ///
 /// # Errors
 /// A sentence when the text is not TOML.
-pub fn source_only(pylock: &str) -> Result<BTreeSet<String>, String> {
+pub fn source_only(pylock: &str) -> Result<BTreeMap<String, Option<Timestamp>>, String> {
     let table: toml::Table = pylock
         .parse()
         .map_err(|error: toml::de::Error| error.message().to_owned())?;
@@ -126,12 +130,27 @@ pub fn source_only(pylock: &str) -> Result<BTreeSet<String>, String> {
     Ok(packages
         .into_iter()
         .flatten()
-        .filter(|package| {
+        .filter_map(|package| {
             let wheels = package.get("wheels").and_then(toml::Value::as_array);
-            wheels.is_none_or(Vec::is_empty) && package.get("sdist").is_some()
+            let source = package.get("sdist")?;
+            let uploaded = source.get("upload-time").and_then(toml::Value::as_datetime);
+            let uploaded = uploaded.and_then(|moment| moment.to_string().parse().ok());
+            let name = package.get("name").and_then(toml::Value::as_str)?;
+            wheels
+                .is_none_or(Vec::is_empty)
+                .then(|| (normalise(name), uploaded))
         })
-        .filter_map(|package| package.get("name").and_then(toml::Value::as_str).map(normalise))
         .collect())
+}
+
+/// The moment whose build tools build a source: the first of the month of `date`, or the source's own upload when
+/// that was later. A day in the same month gives the same moment, so that candidates share what is built.
+pub fn tools_as_of(date: Timestamp, uploaded: Option<Timestamp>) -> Timestamp {
+    let day = TimeZone::UTC.to_datetime(date).date().first_of_month();
+    let month = TimeZone::UTC.to_timestamp(day.into()).unwrap_or(date);
+    // An index takes what is uploaded before the moment, so the moment is one second after the upload.
+    let own = uploaded.and_then(|moment| moment.checked_add(SignedDuration::from_secs(1)).ok());
+    own.map_or(month, |own| month.max(own.min(date)))
 }
 
 /// A distribution's name in its one spelling (PEP 503): lower case, runs of `-`, `_`, `.` as one `-`.
@@ -244,7 +263,7 @@ mod tests {
             [[packages]]
             name = "flasgger"
             version = "0.9.7.1"
-            sdist = { url = "https://example.org/flasgger-0.9.7.1.tar.gz", hashes = { sha256 = "aa" } }
+            sdist = { url = "https://example.org/flasgger-0.9.7.1.tar.gz", upload-time = 2023-07-13T13:05:29Z, hashes = { sha256 = "aa" } }
             [[packages]]
             name = "six"
             version = "1.16.0"
@@ -254,19 +273,37 @@ mod tests {
             name = "requests"
             directory = { path = ".", editable = true }
         "#;
+        let uploaded = "2023-07-13T13:05:29Z".parse().ok();
         assert_eq!(
             source_only(pylock).unwrap(),
-            BTreeSet::from(["flasgger".to_owned()])
+            BTreeMap::from([("flasgger".to_owned(), uploaded)])
         );
         assert!(source_only("packages = [").is_err());
     }
 
     #[test]
-    fn a_lock_is_split_by_name() {
+    fn a_part_of_a_lock_is_taken_by_name() {
         let lock = Lock::read("a==1 --hash=sha256:a\nb==2 --hash=sha256:b\n").unwrap();
-        let names = BTreeSet::from(["b".to_owned()]);
-        assert!(lock.part(&names, true).starts_with("b==2"));
-        assert!(lock.part(&names, false).starts_with("a==1"));
+        assert_eq!(
+            lock.part(&BTreeSet::from(["b", "c"])),
+            "b==2 \\\n    --hash=sha256:b\n"
+        );
+    }
+
+    #[test]
+    fn tools_are_those_of_the_month_unless_the_source_is_younger() {
+        let moment = |text: &str| text.parse::<Timestamp>().unwrap();
+        let date = moment("2024-02-23T00:49:42Z");
+        assert_eq!(tools_as_of(date, None), moment("2024-02-01T00:00:00Z"));
+        assert_eq!(
+            tools_as_of(date, Some(moment("2023-05-01T00:00:00Z"))),
+            moment("2024-02-01T00:00:00Z")
+        );
+        assert_eq!(
+            tools_as_of(date, Some(moment("2024-02-10T00:00:00Z"))),
+            moment("2024-02-10T00:00:01Z")
+        );
+        assert_eq!(tools_as_of(date, Some(date)), date);
     }
 
     proptest! {

@@ -9,6 +9,7 @@
 //!   dependencies runs in the room only; a layer is on disk whole or not at all; what installing leaves in the work
 //!   tree is known by name, and a changed tracked file is the project's fault; settings for builds reach builds only.
 //!
+//! A distribution is unpacked once (its bytecode with it); a lock's layer is links to the unpacked distributions.
 //! An environment is two layers. The **dependencies** are shared by every candidate with the same key (interpreter and
 //! lock). A candidate's **own** layer is a small virtual environment: the project installed editable, and one `.pth`
 //! file that leads to the shared layer.
@@ -22,6 +23,7 @@
 //! | [`key`] | what a build and an environment depend on |
 //! | [`index`] | which of the user's settings reach builds, and how they stay out of everything else |
 //! | [`faults`] | whose fault a failed step is, from its log |
+//! | [`record`] | which files are a distribution's own |
 //! | [`scripts`] | console scripts and the interpreters they name |
 //! | [`products`] | what an install did to a work tree |
 //! | [`run`] | the shell |
@@ -34,6 +36,7 @@ pub mod lock;
 pub mod products;
 pub mod project;
 pub mod python;
+pub mod record;
 pub mod run;
 pub mod scripts;
 pub mod spec;

@@ -2,7 +2,10 @@
 
 use std::sync::LazyLock;
 
+use jiff::Timestamp;
 use regex::Regex;
+
+use super::python::PythonVersion;
 
 /// What is known of a package before anything of it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -11,6 +14,8 @@ pub struct Packaging {
     pub name: Option<String>,
     /// `build-system.requires`, where `pyproject.toml` has it.
     pub build_requires: Option<Vec<String>>,
+    /// `build-system.build-backend`, where `pyproject.toml` has it.
+    pub backend: Option<String>,
     /// Whether there is a `setup.py`.
     pub has_setup_py: bool,
 }
@@ -47,8 +52,19 @@ impl Packaging {
         Self {
             name,
             build_requires,
+            backend: name_at(&["build-system", "build-backend"]),
             has_setup_py: setup_py.is_some(),
         }
+    }
+
+    /// Whether its build tool is known not to know editable installs (PEP 660), and has the old way: setuptools learned
+    /// them in 64.0.0, on 2022-08-11, when it had left Python 3.6 behind.
+    pub fn only_develops(&self, date: Timestamp, python: &PythonVersion) -> bool {
+        let setuptools = self
+            .backend
+            .as_ref()
+            .is_none_or(|backend| backend.starts_with("setuptools."));
+        self.has_setup_py && setuptools && (date.as_second() < 1_660_176_000 || python.release < [3, 7, 0])
     }
 
     /// What its build tool needs to be there: its own list, or what every installer takes in its absence.
@@ -191,6 +207,23 @@ mod tests {
         let none = read(&[("setup.py", "")]);
         assert!(none.has_setup_py);
         assert_eq!(none.build_tools(), ["setuptools", "wheel"]);
+    }
+
+    #[test]
+    fn old_setuptools_only_develops() {
+        let old = |files: &[(&str, &str)], date: &str, python: &str| {
+            read(files).only_develops(date.parse().unwrap(), &python.parse().unwrap())
+        };
+        let setup = ("setup.py", "");
+        let flit = (
+            "pyproject.toml",
+            "[build-system]\nbuild-backend = 'flit_core.buildapi'\n",
+        );
+        assert!(old(&[setup], "2022-08-01T00:00:00Z", "3.9.1"));
+        assert!(old(&[setup], "2024-01-01T00:00:00Z", "3.6.15"));
+        assert!(!old(&[setup], "2024-01-01T00:00:00Z", "3.9.1"));
+        assert!(!old(&[], "2019-01-01T00:00:00Z", "3.9.1"));
+        assert!(!old(&[setup, flit], "2019-01-01T00:00:00Z", "3.9.1"));
     }
 
     #[test]

@@ -1,18 +1,25 @@
-//! The shared layer: a lock's distributions, installed once.
+//! The shared layer: a lock's distributions. Each is unpacked once, for whatever locks have it, and a layer is links to
+//! them: a new layer costs a few folders and no download, no unpacking and no compiling of what is known.
 //!
 //! Wheels hold no code that runs on installing, so they are unpacked outside the room, where files can be links to
-//! uv's cache. What has to be built from source is built in the room, with another cache, and then moved in.
+//! uv's cache. What has to be built from source is built in the room, with another cache.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
+
 use super::inner::{Inner, Stop, Work};
 use super::resolve::Resolved;
-use super::tree;
 use super::uv::{Call, Program, dated};
+use super::{Failure, tree};
 use crate::build::error::BuildError;
 use crate::build::faults::Step;
+use crate::build::key::distribution_key;
+use crate::build::record::{bytecode_of, name_of_dist_info, recorded_files};
 use crate::build::scripts::{PLACEHOLDER, with_interpreter};
+use crate::domain::attempt::AttemptOutcome;
 use crate::sandbox::{LENT, Mount, Room, TESTBED};
 
 impl Inner {
@@ -30,97 +37,184 @@ impl Inner {
         if layer.is_dir() {
             return Ok(layer);
         }
+        let version = &work.interpreter.version;
+        let places: BTreeMap<&str, PathBuf> = resolved
+            .lock
+            .pins
+            .iter()
+            .map(|(name, pin)| {
+                let key = distribution_key(version, name, pin, resolved.sources.get(name).copied());
+                (name.as_str(), self.layers.join("dists").join(key))
+            })
+            .collect();
+        self.unpack(work, resolved, &places).await?;
         let folder = self.scratch("deps")?;
-        let prefix = folder.path().join("prefix");
-        let packages = prefix
-            .join("lib")
-            .join(format!("python{}", work.interpreter.version.short()));
-        let packages = packages.join("site-packages");
-        fs::create_dir_all(&packages).map_err(BuildError::io("make the folder", &packages))?;
-        self.unpack_wheels(work, folder.path(), &prefix, resolved).await?;
-        if !resolved.from_source.is_empty() {
-            self.build_sources(work, folder.path(), &prefix, resolved).await?;
-        }
-        let (from, to) = (prefix, layer.clone());
+        let made = folder.path().join("layer");
+        let packages = packages(work);
+        let (to, dists) = (layer.clone(), places.into_values().collect::<Vec<_>>());
         self.blocking(move || {
-            name_placeholder(&from.join("bin"))?;
-            publish(&from, &to)
+            fs::create_dir_all(made.join(&packages)).map_err(BuildError::io("make the folder", &made))?;
+            for dist in dists {
+                tree::link(&dist, &made).map_err(BuildError::io("link", &dist))?;
+            }
+            publish(&made, &to)
         })
         .await?;
         Ok(layer)
     }
 
-    async fn unpack_wheels(
+    /// Sees to it that every distribution is unpacked at its place.
+    async fn unpack(
         &self,
         work: &mut Work<'_>,
-        folder: &Path,
-        prefix: &Path,
         resolved: &Resolved,
+        places: &BTreeMap<&str, PathBuf>,
     ) -> Result<(), Stop> {
-        let wheels = resolved.lock.part(&resolved.from_source, false);
-        if wheels.is_empty() {
-            return Ok(());
+        // One at a time: locks of one repository differ in little, so whoever waits finds most of it done.
+        let turn = self.turn("distributions");
+        let _turn = turn.lock().await;
+        let missing = |source: bool| -> BTreeSet<&str> {
+            let missing = places
+                .iter()
+                .filter(|(_, place)| !place.is_dir())
+                .map(|(name, _)| *name);
+            missing
+                .filter(|name| resolved.sources.contains_key(*name) == source)
+                .collect()
+        };
+        let mut entangled = self.unpack_wheels(work, resolved, places, missing(false)).await?;
+        while let Some(name) = entangled.pop_first() {
+            let left = self
+                .unpack_wheels(work, resolved, places, BTreeSet::from([name]))
+                .await?;
+            debug_assert!(left.is_empty(), "one distribution shares its files with none");
         }
-        let lock = folder.join("wheels.txt");
-        fs::write(&lock, wheels).map_err(BuildError::io("write", &lock))?;
-        let args = install_args(work, &lock.display().to_string(), &prefix.display().to_string());
-        // Bytecode now: a layer is read-only when tests run, so they would compile it anew each time.
-        let args = args
-            .into_iter()
-            .chain(["--no-build".to_owned(), "--compile-bytecode".to_owned()])
-            .collect();
-        self.layer_call(work, &self.host, &self.host_cache, vec![], folder, args)
-            .await
+        for name in missing(true) {
+            let as_of = resolved
+                .sources
+                .get(name)
+                .copied()
+                .unwrap_or(work.request.base_date);
+            self.build_source(work, resolved, name, &places[name], as_of)
+                .await?;
+        }
+        Ok(())
     }
 
-    async fn build_sources(
+    /// Unpacks wheels side by side, then parts them by their records. Gives back those that share a file with another:
+    /// which of two such files is left is chance, so they must be unpacked one by one.
+    async fn unpack_wheels<'a>(
         &self,
         work: &mut Work<'_>,
-        folder: &Path,
-        prefix: &Path,
         resolved: &Resolved,
+        places: &BTreeMap<&str, PathBuf>,
+        mut names: BTreeSet<&'a str>,
+    ) -> Result<BTreeSet<&'a str>, Stop> {
+        if names.is_empty() {
+            return Ok(names);
+        }
+        let folder = self.scratch("wheels")?;
+        let prefix = folder.path().join("prefix");
+        fs::create_dir_all(&prefix).map_err(BuildError::io("make the folder", &prefix))?;
+        let lock = folder.path().join("wheels.txt");
+        fs::write(&lock, resolved.lock.part(&names)).map_err(BuildError::io("write", &lock))?;
+        let mut args = install_args(work, &lock.display().to_string(), &prefix.display().to_string());
+        args.push("--no-build".to_owned());
+        let mounts = vec![Mount::writable(folder.path(), TESTBED)];
+        self.call(work, &self.host, &self.host_cache, mounts, Program::Uv(args))
+            .await?;
+        self.compile(work, &prefix).await?;
+
+        let packages = packages(work);
+        let files = records(&prefix, &packages)?;
+        let mut owners: BTreeMap<&str, u32> = BTreeMap::new();
+        for file in files.values().flatten() {
+            *owners.entry(file).or_default() += 1;
+        }
+        let mut entangled = BTreeSet::new();
+        for name in std::mem::take(&mut names) {
+            let Some(own) = files.get(name) else {
+                let detail = format!("`{name}` left no record of its files");
+                return Err(Failure::new(AttemptOutcome::Project, "install-failed", detail).into());
+            };
+            if own.iter().any(|file| owners[file.as_str()] > 1) {
+                entangled.insert(name);
+                continue;
+            }
+            let part = folder.path().join("part");
+            part_off(&prefix, own, &part)?;
+            name_placeholder(&part.join("bin"))?;
+            publish(&part, &places[name])?;
+        }
+        Ok(entangled)
+    }
+
+    /// Builds one distribution from its source, with tools of `as_of`.
+    async fn build_source(
+        &self,
+        work: &mut Work<'_>,
+        resolved: &Resolved,
+        name: &str,
+        place: &Path,
+        as_of: Timestamp,
     ) -> Result<(), Stop> {
-        let (files, built) = (folder.join("files"), folder.join("built"));
+        let folder = self.scratch("source")?;
+        let (files, built) = (folder.path().join("files"), folder.path().join("built"));
         for folder in [&files, &built] {
             fs::create_dir_all(folder).map_err(BuildError::io("make the folder", folder))?;
         }
-        let lock = files.join("sources.txt");
-        let text = resolved.lock.part(&resolved.from_source, true);
-        fs::write(&lock, text).map_err(BuildError::io("write", &lock))?;
+        let lock = files.join("source.txt");
+        fs::write(&lock, resolved.lock.part(&BTreeSet::from([name])))
+            .map_err(BuildError::io("write", &lock))?;
         let lent = Path::new(LENT);
         let mounts = vec![
             Mount::read_only(&files, lent.join("files")),
             Mount::writable(&built, lent.join("built")),
+            Mount::read_only(&files, TESTBED),
         ];
         let at = |inside: &str| self.room.path(&mounts, lent.join(inside)).display().to_string();
-        let mut args = install_args(work, &at("files/sources.txt"), &at("built"));
-        args.extend(dated(work.request.base_date));
+        let mut args = install_args(work, &at("files/source.txt"), &at("built"));
+        args.extend(dated(as_of));
         // A wheel that an earlier build left in the cache may have been made with tools of another day.
-        args.extend(
-            resolved
-                .from_source
-                .iter()
-                .flat_map(|name| ["--refresh-package".to_owned(), name.clone()]),
-        );
-        args.push("--compile-bytecode".to_owned());
-        self.layer_call(work, &self.room, &self.room_cache, mounts, &built, args)
+        args.extend(["--refresh-package".to_owned(), name.to_owned()]);
+        self.call(work, &self.room, &self.room_cache, mounts, Program::Uv(args))
             .await?;
-        let to = prefix.to_owned();
-        self.blocking(move || tree::merge(&built, &to).map_err(BuildError::io("merge", &to)))
-            .await?;
+        self.compile(work, &built).await?;
+        name_placeholder(&built.join("bin"))?;
+        publish(&built, place)?;
         Ok(())
     }
 
-    async fn layer_call(
+    /// Compiles bytecode: a layer is read-only when tests run, so they would compile it anew each time. Compiling runs
+    /// none of the code; files that do not compile (another Python's) are left as they are.
+    async fn compile(&self, work: &mut Work<'_>, prefix: &Path) -> Result<(), Stop> {
+        let packages = prefix.join(packages(work));
+        if !packages.is_dir() {
+            return Ok(());
+        }
+        let python = work.interpreter.executable.display().to_string();
+        let (packages, code) = (
+            packages.display().to_string(),
+            "import compileall, sys
+compileall.compile_dir(sys.argv[1], maxlevels=99, quiet=2, workers=0) if sys.version_info < (3, 9) else \
+compileall.compile_dir(sys.argv[1], quiet=2, workers=0)",
+        );
+        let argv = [&python, "-I", "-S", "-c", code, &packages]
+            .map(str::to_owned)
+            .into();
+        let mounts = vec![Mount::writable(prefix, TESTBED)];
+        self.call(work, &self.host, &self.host_cache, mounts, Program::Other(argv))
+            .await
+    }
+
+    async fn call(
         &self,
         work: &mut Work<'_>,
         room: &Room,
         cache: &Path,
-        mut mounts: Vec<Mount>,
-        cwd: &Path,
-        args: Vec<String>,
+        mounts: Vec<Mount>,
+        program: Program,
     ) -> Result<(), Stop> {
-        mounts.push(Mount::writable(cwd, TESTBED));
         let call = Call {
             step: Step::Dependencies,
             room,
@@ -131,10 +225,14 @@ impl Inner {
             env: vec![],
         };
         self.kit
-            .run(call, Program::Uv(args), &mut work.log, &self.context.cancel)
+            .run(call, program, &mut work.log, &self.context.cancel)
             .await?;
         Ok(())
     }
+}
+
+fn packages(work: &Work<'_>) -> String {
+    format!("lib/python{}/site-packages", work.interpreter.version.short())
 }
 
 fn install_args(work: &Work<'_>, lock: &str, prefix: &str) -> Vec<String> {
@@ -158,7 +256,54 @@ fn install_args(work: &Work<'_>, lock: &str, prefix: &str) -> Vec<String> {
     .into()
 }
 
-/// Gives every script the same interpreter's name, so that the layer is the same wherever it was made.
+/// The files of every distribution below a prefix, by its normalised name.
+fn records(prefix: &Path, packages: &str) -> Result<BTreeMap<String, Vec<String>>, BuildError> {
+    let folder = prefix.join(packages);
+    let mut records = BTreeMap::new();
+    for entry in fs::read_dir(&folder)
+        .map_err(BuildError::io("read", &folder))?
+        .flatten()
+    {
+        let Some(name) = entry.file_name().to_str().and_then(name_of_dist_info) else {
+            continue;
+        };
+        let path = entry.path().join("RECORD");
+        let record = fs::read(&path).map_err(BuildError::io("read", &path))?;
+        records.insert(name, recorded_files(&String::from_utf8_lossy(&record), packages));
+    }
+    Ok(records)
+}
+
+/// Moves some files of a prefix, with their bytecode, to a prefix of their own.
+fn part_off(prefix: &Path, files: &[String], to: &Path) -> Result<(), BuildError> {
+    let carry = |path: &str| {
+        let (from, to) = (prefix.join(path), to.join(path));
+        if fs::symlink_metadata(&from).is_err() {
+            return Ok(());
+        }
+        let parent = to.parent().unwrap_or(&to);
+        fs::create_dir_all(parent).map_err(BuildError::io("make the folder", parent))?;
+        fs::rename(&from, &to).map_err(BuildError::io("move", &from))
+    };
+    fs::create_dir_all(to).map_err(BuildError::io("make the folder", to))?;
+    for file in files {
+        carry(file)?;
+        let Some((folder, begin)) = bytecode_of(file) else {
+            continue;
+        };
+        let Ok(caches) = fs::read_dir(prefix.join(&folder)) else {
+            continue;
+        };
+        for cache in caches.flatten() {
+            if let Some(name) = cache.file_name().to_str().filter(|name| name.starts_with(&begin)) {
+                carry(&format!("{folder}/{name}"))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Gives every script the same interpreter's name, so that a layer is the same wherever it was made.
 fn name_placeholder(folder: &Path) -> Result<(), BuildError> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Ok(());
@@ -192,7 +337,7 @@ pub(super) fn publish(from: &Path, to: &Path) -> Result<(), BuildError> {
         fs::create_dir_all(parent).map_err(BuildError::io("make the folder", parent))?;
     }
     match fs::rename(from, to) {
-        Err(_) if to.is_dir() => Ok(()),
+        Err(_) if to.is_dir() => fs::remove_dir_all(from).map_err(BuildError::io("remove", from)),
         other => other.map_err(BuildError::io("move", from)),
     }
 }

@@ -1,9 +1,10 @@
 //! The builder's insides: the steps of one build, their shared parts, and the ledger's record of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -82,7 +83,7 @@ impl From<Failure> for Stop {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Recorded {
     pub(super) environment: Environment,
-    pub(super) from_source: BTreeSet<String>,
+    pub(super) sources: BTreeMap<String, Timestamp>,
 }
 
 impl Inner {
@@ -130,7 +131,7 @@ impl Inner {
         })?;
         Ok(Resolved {
             lock,
-            from_source: recorded.from_source.clone(),
+            sources: recorded.sources.clone(),
         })
     }
 
@@ -159,7 +160,7 @@ impl Inner {
         let version = &work.interpreter.version;
         let date = work.request.base_date;
         let environment = Environment {
-            key: environment_key(version, &text, &resolved.from_source, date),
+            key: environment_key(version, &text, &resolved.sources),
             name: String::new(),
             interpreter: version.to_string(),
             exclude_newer: date,
@@ -169,7 +170,7 @@ impl Inner {
         };
         Ok(Recorded {
             environment,
-            from_source: resolved.from_source.clone(),
+            sources: resolved.sources.clone(),
         })
     }
 

@@ -15,6 +15,7 @@ use super::{Failure, tree};
 use crate::build::error::BuildError;
 use crate::build::faults::Step;
 use crate::build::products::compare;
+use crate::build::project::Packaging;
 use crate::build::scripts::{console_entries, console_script};
 use crate::build::spec::{Project, Spec};
 use crate::domain::attempt::AttemptOutcome;
@@ -127,6 +128,12 @@ impl Inner {
         let python = places.env.join("bin/python").display().to_string();
         let variables = Self::version_env(work, spec, true);
         for project in &spec.projects {
+            let packaging = Self::packaging(work, &project.folder);
+            if packaging.only_develops(work.request.base_date, &work.interpreter.version) {
+                self.develop(work, project, &packaging, mounts, env, tree, places, &variables)
+                    .await?;
+                continue;
+            }
             let bare = Project {
                 extras: std::collections::BTreeSet::new(),
                 ..project.clone()
@@ -136,21 +143,18 @@ impl Inner {
                 .into();
             args.extend(dated(work.request.base_date));
             args.extend(["--editable".to_owned(), bare.requirement()]);
-            let done = self
-                .in_env(work, mounts, TESTBED.into(), variables.clone(), Program::Uv(args))
-                .await;
-            match done {
-                Err(Stop::NoEditable) if Self::packaging(work, &project.folder).has_setup_py => {
-                    self.develop(work, project, mounts, env, tree, places, &variables)
+            let program = Program::Uv(args);
+            match self
+                .in_env(work, mounts, TESTBED.into(), variables.clone(), program)
+                .await
+            {
+                Err(Stop::NoEditable) if packaging.has_setup_py => {
+                    self.develop(work, project, &packaging, mounts, env, tree, places, &variables)
                         .await?;
                 }
                 Err(Stop::NoEditable) => {
-                    return Err(Failure::new(
-                        AttemptOutcome::Project,
-                        "no-editable-install",
-                        "its build tool knows no editable installs and there is no `setup.py`",
-                    )
-                    .into());
+                    let detail = "its build tool knows no editable installs and there is no `setup.py`";
+                    return Err(Failure::new(AttemptOutcome::Project, "no-editable-install", detail).into());
                 }
                 other => {
                     other?;
@@ -166,6 +170,7 @@ impl Inner {
         &self,
         work: &mut Work<'_>,
         project: &Project,
+        packaging: &Packaging,
         mounts: &[Mount],
         env: &Path,
         tree: &Path,
@@ -184,7 +189,7 @@ impl Inner {
         let mut variables = variables.to_vec();
         variables.push(("PYTHONPATH".to_owned(), tools.clone()));
 
-        let mut wanted = Self::packaging(work, &project.folder).build_tools();
+        let mut wanted = packaging.build_tools();
         // Twice at most: what the files name, then what the build tool asks for when it is there.
         for round in 0..2 {
             let mut args: Vec<String> = [

@@ -1,15 +1,17 @@
 //! Requirements into a lock, as of a date.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 use super::inner::{Inner, Stop, Work};
+use jiff::Timestamp;
+
 use super::uv::{Call, Program, dated};
 use super::{Failure, tree};
 use crate::build::error::BuildError;
 use crate::build::faults::Step;
-use crate::build::lock::{self, Lock};
+use crate::build::lock::{self, Lock, tools_as_of};
 use crate::build::project::{Packaging, version_after, version_variables};
 use crate::build::spec::{Project, Spec};
 use crate::domain::attempt::AttemptOutcome;
@@ -19,8 +21,8 @@ use crate::sandbox::{LENT, Mount, TESTBED};
 pub(super) struct Resolved {
     /// The lock.
     pub lock: Lock,
-    /// Distributions that have no wheel for this interpreter and machine.
-    pub from_source: BTreeSet<String>,
+    /// Distributions that have no wheel for this interpreter and machine, and the moment whose tools build them.
+    pub sources: BTreeMap<String, Timestamp>,
 }
 
 impl Inner {
@@ -29,7 +31,7 @@ impl Inner {
         if spec.requirements.is_empty() && spec.projects.is_empty() && spec.groups.is_empty() {
             return Ok(Resolved {
                 lock: Lock::default(),
-                from_source: BTreeSet::new(),
+                sources: BTreeMap::new(),
             });
         }
         let folder = self.scratch("resolve")?;
@@ -72,7 +74,9 @@ impl Inner {
             "--output-file".to_owned(),
             at("lock.txt"),
         ]);
-        args.extend(["--constraints".to_owned(), at("constraints.in")]);
+        if !spec.constraints.is_empty() {
+            args.extend(["--constraints".to_owned(), at("constraints.in")]);
+        }
         if spec.prereleases {
             args.extend(["--prerelease".to_owned(), "allow".to_owned()]);
         }
@@ -107,19 +111,26 @@ impl Inner {
             .await?;
         let pylock = files.join("pylock.toml");
         let text = fs::read_to_string(&pylock).map_err(BuildError::io("read", &pylock))?;
-        let from_source = lock::source_only(&text).map_err(|problem| {
-            Failure::new(
-                AttemptOutcome::Infra,
-                "resolver-changed",
-                format!("its answer cannot be read: {problem}"),
-            )
+        let sources = lock::source_only(&text).map_err(|problem| {
+            let detail = format!("its answer cannot be read: {problem}");
+            Failure::new(AttemptOutcome::Infra, "resolver-changed", detail)
         })?;
-        Ok(Resolved { lock, from_source })
+        let date = work.request.base_date;
+        let sources = sources
+            .into_iter()
+            .map(|(name, uploaded)| (name, tools_as_of(date, uploaded)));
+        Ok(Resolved {
+            lock,
+            sources: sources.collect(),
+        })
     }
 
-    /// Variables that tell build tools a version, since an exported tree has no history to count commits in.
+    /// Variables that tell build tools a version, since an exported tree has no history to count commits in. In a
+    /// resolution they are the project's own, for dependencies may be built too; tools before 2020-12 (`setuptools_scm`
+    /// below 5) only know the one for all.
     pub(super) fn version_env(work: &Work<'_>, spec: &Spec, all: bool) -> Vec<(String, String)> {
         let version = version_after(work.request.release.as_deref());
+        let all = all || work.request.base_date.as_second() < 1_606_780_800;
         let mut variables: Vec<(String, String)> = spec
             .projects
             .iter()

@@ -87,16 +87,19 @@ pub(super) fn read(root: &Path, path: impl AsRef<Path>) -> Option<Vec<u8>> {
         .flatten()
 }
 
-/// Moves everything of one folder into another; folders that both have are merged.
-pub(super) fn merge(from: &Path, to: &Path) -> io::Result<()> {
+/// Makes `to` hold everything that `from` holds, its files as links; what `to` has already stays.
+pub(super) fn link(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;
         let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() && target.is_dir() {
-            merge(&entry.path(), &target)?;
-        } else {
-            fs::rename(entry.path(), target)?;
+        if entry.file_type()?.is_dir() {
+            if fs::symlink_metadata(&target).map_or(true, |there| there.is_dir()) {
+                link(&entry.path(), &target)?;
+            }
+        } else if fs::symlink_metadata(&target).is_err() && fs::hard_link(entry.path(), &target).is_err() {
+            // Another file system, or a file that has all the links it can.
+            fs::copy(entry.path(), &target)?;
         }
     }
     Ok(())
@@ -166,14 +169,22 @@ mod tests {
     }
 
     #[test]
-    fn merging_keeps_both_sides() {
+    fn links_join_folders_and_the_first_file_stays() {
         let folder = tempfile::tempdir().unwrap();
-        let (one, two) = (folder.path().join("one"), folder.path().join("two"));
-        fs::create_dir_all(one.join("lib/a")).unwrap();
-        fs::create_dir_all(two.join("lib/b")).unwrap();
-        fs::write(one.join("lib/a/f"), "").unwrap();
-        fs::write(two.join("lib/b/g"), "").unwrap();
-        merge(&one, &two).unwrap();
-        assert!(two.join("lib/a/f").is_file() && two.join("lib/b/g").is_file());
+        let at = |path: &str| folder.path().join(path);
+        for (path, text) in [
+            ("one/lib/a/f", "1"),
+            ("one/lib/x", "1"),
+            ("two/lib/b/g", "2"),
+            ("two/lib/x", "2"),
+        ] {
+            fs::create_dir_all(at(path).parent().unwrap()).unwrap();
+            fs::write(at(path), text).unwrap();
+        }
+        link(&at("one"), &at("all")).unwrap();
+        link(&at("two"), &at("all")).unwrap();
+        assert_eq!(fs::read_to_string(at("all/lib/x")).unwrap(), "1");
+        assert!(at("all/lib/b/g").is_file());
+        assert_eq!(fs::metadata(at("all/lib/a/f")).unwrap().nlink(), 2);
     }
 }

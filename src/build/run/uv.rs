@@ -16,7 +16,7 @@ use crate::build::faults::{self, Fault, Step};
 use crate::build::index;
 use crate::build::python::Interpreter;
 use crate::domain::attempt::AttemptOutcome;
-use crate::sandbox::{End, Job, LENT, Limits, Mount, Room, SYSTEM_PATH};
+use crate::sandbox::{End, Job, LENT, Limits, Mount, Room, RoomKind, SYSTEM_PATH};
 
 /// Before this moment no setuptools existed that installers can drive by PEP 517 (40.8.0), and they all ask for one.
 /// A project from before is built with the tools of this day.
@@ -182,6 +182,15 @@ impl Kit {
             ("UV_PYTHON_DOWNLOADS", "never"),
             ("UV_NO_PROGRESS", "1"),
             ("UV_NO_CONFIG", "1"),
+            // Between two mounts no file can be linked; said outright, it is no warning.
+            (
+                "UV_LINK_MODE",
+                if call.room.kind() == RoomKind::Process {
+                    "copy"
+                } else {
+                    "hardlink"
+                },
+            ),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
             ("PYTHONDONTWRITEBYTECODE", "1"),
         ];

@@ -90,6 +90,7 @@ pub(super) fn lend(deps: &Path, env: &Path, places: &Places) -> Result<(), Build
 pub(super) fn relocate(layer: &Layer, from: &Path, to: &Path, tree: &Path) -> Result<(), BuildError> {
     tree::copy(from, to).map_err(BuildError::io("copy", from))?;
     let new = [to.display().to_string(), tree.display().to_string()];
+    let python = to.join("bin/python").display().to_string();
     let pairs = [
         (layer.env.as_str(), new[0].as_str()),
         (layer.tree.as_str(), new[1].as_str()),
@@ -107,6 +108,15 @@ pub(super) fn relocate(layer: &Layer, from: &Path, to: &Path, tree: &Path) -> Re
         let moved = pairs
             .iter()
             .fold(text.clone(), |text, (old, new)| text.replace(old, new));
+        // A longer path may need another first line.
+        let script = path.parent().is_some_and(|folder| folder.ends_with("bin"));
+        let script = script
+            .then(|| with_interpreter(moved.as_bytes(), &python))
+            .flatten();
+        if let Some(script) = script {
+            replace(&path, &script)?;
+            continue;
+        }
         if moved != text {
             replace(&path, moved.as_bytes())?;
         }
