@@ -139,6 +139,7 @@ fn oracle_fault(oracle: &Oracle) -> Option<String> {
         ("fail_to_fail", &oracle.fail_to_fail),
         ("absent_to_pass", &oracle.absent_to_pass),
         ("pass_to_absent", &oracle.pass_to_absent),
+        ("skipped_on_one_side", &oracle.skipped_on_one_side),
         ("never_ran", &oracle.never_ran),
         ("flaky", &flaky),
     ];

@@ -253,6 +253,31 @@ pub struct Toolchain {
     pub env: BTreeMap<String, String>,
 }
 
+/// A built environment as test runs need it, whoever built it.
+pub trait Furnishing: Send + Sync {
+    /// The toolchain for a job whose work tree is the host's folder `tree` (at [`TESTBED`] in a closed room).
+    ///
+    /// # Errors
+    /// When the machine cannot make it ready.
+    fn toolchain(&self, tree: &Path) -> Result<Toolchain, FurnishError>;
+
+    /// Lays what installing the project left in its work tree over another copy of that tree.
+    ///
+    /// # Errors
+    /// When a file cannot be written.
+    fn lay_products(&self, tree: &Path) -> Result<(), FurnishError>;
+}
+
+/// The machine could not make an environment ready for a job.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct FurnishError {
+    /// What failed.
+    pub message: String,
+    /// What to do about it.
+    pub hints: Vec<String>,
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

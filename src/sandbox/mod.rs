@@ -11,7 +11,10 @@ mod probe;
 mod process;
 mod room;
 
-pub use contract::{Captured, End, Job, JobResult, LENT, Limits, Mount, OutputMode, TESTBED, Toolchain};
+pub use contract::{
+    Captured, End, FurnishError, Furnishing, Job, JobResult, LENT, Limits, Mount, OutputMode, TESTBED,
+    Toolchain,
+};
 pub use error::SandboxError;
 pub use probe::{ProbeLine, ProbeState, probe};
 pub use process::system::SYSTEM_PATH;

@@ -12,16 +12,24 @@
 //! | `seal`, `channel` | the bytes a run leaves in its channel |
 //! | `faults` | when a run is complete, and whose fault it is when not |
 //! | `classify` | statuses on both sides → the oracle |
+//! | `key` | what a verification depends on |
+//! | [`run`] | the shell |
 
 mod channel;
 mod classify;
+mod error;
 mod faults;
+mod key;
 mod plan;
+pub mod run;
 mod runner;
 mod seal;
 
 pub use channel::{Channel, Hello, read};
 pub use classify::classify;
+pub use error::VerifyError;
 pub use faults::{Ended, Fault, judge};
+pub use key::{VerifyInputs, input_key};
 pub use plan::{Selection, is_test_module, select};
+pub use run::{Failure, Patches, Verified, Verifier, VerifyOutcome, VerifyRequest};
 pub use runner::{FILES, command, name};

@@ -1,0 +1,318 @@
+//! The shell of verifying: one candidate in, an oracle out, through the ledger.
+
+mod log;
+mod once;
+mod tree;
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tokio_util::sync::CancellationToken;
+
+use super::error::VerifyError;
+use super::faults::Fault;
+use super::key::{VerifyInputs, input_key};
+use super::runner::FILES;
+use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
+use crate::domain::event::Event;
+use crate::domain::ids::{BlobId, CandidateId, CommitSha};
+use crate::domain::oracle::Oracle;
+use crate::domain::path::RepoPath;
+use crate::recipe::model::Verification;
+use crate::sandbox::{Furnishing, Room};
+use crate::workspace::Context;
+
+/// A candidate's change, cut into what judges and what is judged.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Patches {
+    /// Laid on the base tree for every run.
+    pub test: Vec<u8>,
+    /// Laid on top for the runs after.
+    pub gold: Vec<u8>,
+}
+
+/// One candidate's verification.
+#[derive(Clone)]
+pub struct VerifyRequest {
+    /// Whom it is for.
+    pub candidate: CandidateId,
+    /// The commit whose tree the patches are laid on.
+    pub base_commit: CommitSha,
+    /// That tree, exported; it is only read.
+    pub tree: PathBuf,
+    /// The candidate's patches.
+    pub patches: Patches,
+    /// The files that the test patch touches.
+    pub touched: Vec<RepoPath>,
+    /// The environment's key.
+    pub environment_key: String,
+    /// The recipe's variables for test runs; they are in the toolchain's environment already.
+    pub variables: BTreeMap<String, String>,
+    /// The environment itself.
+    pub environment: Arc<dyn Furnishing>,
+    /// How tests are run and judged.
+    pub settings: Verification,
+    /// Whether infra outcomes that used up their tries in earlier commands are tried again.
+    pub again: bool,
+}
+
+/// How a verification ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum VerifyOutcome {
+    /// There is an oracle.
+    Verified(Box<Verified>),
+    /// There is none, and whose fault that is.
+    Failed(Failure),
+    /// The user asked to stop before it began.
+    Cancelled,
+}
+
+/// A candidate's oracle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verified {
+    /// The tests.
+    pub oracle: Oracle,
+    /// The runner and its version (`pytest 8.3.5`).
+    pub runner: String,
+    /// Every run's log.
+    pub log: Option<BlobId>,
+}
+
+/// Why there is no oracle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// [`AttemptOutcome::Project`] or [`AttemptOutcome::Infra`].
+    pub outcome: AttemptOutcome,
+    /// A stable word (`gold-does-not-apply`, `time-out`).
+    pub reason: String,
+    /// A sentence.
+    pub detail: String,
+    /// The logs of the runs that were made.
+    pub log: Option<BlobId>,
+}
+
+/// An attempt's result in the ledger.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+struct Recorded {
+    oracle: Oracle,
+    runner: String,
+}
+
+/// Verifies candidates in one workspace and one room; cheap to clone, safe to use for many candidates at once.
+#[derive(Clone)]
+pub struct Verifier {
+    context: Context,
+    room: Room,
+    kill: CancellationToken,
+    scratch: PathBuf,
+    runner: PathBuf,
+}
+
+impl Verifier {
+    /// A verifier for runs in `room`. Writes the runner's files into the workspace's scratch folder.
+    ///
+    /// # Errors
+    /// [`VerifyError::Io`] when that cannot be written.
+    pub fn new(context: Context, room: Room) -> Result<Self, VerifyError> {
+        let scratch = context.workspace.scratch();
+        let scratch = std::path::absolute(&scratch).map_err(io("find", scratch.as_std_path()))?;
+        let runner = scratch.join("runner");
+        std::fs::create_dir_all(&runner).map_err(io("make the folder", &runner))?;
+        for (name, text) in FILES {
+            let path = runner.join(name);
+            std::fs::write(&path, text).map_err(io("write", &path))?;
+        }
+        Ok(Self {
+            context,
+            room,
+            kill: CancellationToken::new(),
+            scratch,
+            runner,
+        })
+    }
+
+    /// Stops running tests at once when `kill` is cancelled. (The context's own token lets what runs finish.)
+    #[must_use]
+    pub fn with_kill(mut self, kill: CancellationToken) -> Self {
+        self.kill = kill;
+        self
+    }
+
+    /// The key of a candidate's attempt.
+    pub fn input_key(&self, request: &VerifyRequest) -> String {
+        input_key(&VerifyInputs {
+            base_commit: request.base_commit,
+            test: &request.patches.test,
+            gold: &request.patches.gold,
+            touched: &request.touched,
+            environment: &request.environment_key,
+            variables: &request.variables,
+            settings: &request.settings,
+            room: self.room.kind().name(),
+            runner: &FILES,
+        })
+    }
+
+    /// Gives a candidate its oracle: from the ledger where it is there for the same inputs, else by running its tests.
+    /// Attempts and their logs go into the ledger. An infra outcome is tried again until the recipe's cap of tries is
+    /// used up, tries of earlier commands included; then the last of them stands, unless `again` is asked for.
+    ///
+    /// # Errors
+    /// Errors of ours or the caller's; what is the candidate's or the outside's fault is an outcome.
+    pub async fn verify(&self, request: &VerifyRequest) -> Result<VerifyOutcome, VerifyError> {
+        let key = self.input_key(request);
+        let attempts = self
+            .context
+            .store
+            .attempts(Some(Stage::Verify), Some(&request.candidate))
+            .map_err(adapter)?;
+        let mine: Vec<Attempt> = attempts
+            .into_iter()
+            .filter(|attempt| attempt.input_key == key)
+            .collect();
+        if let Some(known) = mine.iter().rev().find_map(finished) {
+            return Ok(known);
+        }
+        let cap = request.settings.infra_tries.max(1);
+        let used = if request.again {
+            0
+        } else {
+            u32::try_from(mine.len()).unwrap_or(u32::MAX)
+        };
+        let mut last = mine.last().map(failure_of);
+        for number in used..cap {
+            if self.context.cancel.is_cancelled() {
+                return Ok(VerifyOutcome::Cancelled);
+            }
+            if number > used {
+                tokio::select! {
+                    () = self.context.cancel.cancelled() => return Ok(VerifyOutcome::Cancelled),
+                    () = tokio::time::sleep(Duration::from_secs(1)) => {}
+                }
+            }
+            let mut text = log::Log::default();
+            let result = self.once(request, &mut text).await;
+            if self.kill.is_cancelled() {
+                return Ok(VerifyOutcome::Cancelled);
+            }
+            let log = Some(self.context.blobs.put(text.bytes()).map_err(adapter)?);
+            match result {
+                Ok(recorded) => {
+                    self.record(request, &key, Ok(&recorded), log.clone())?;
+                    let Recorded { oracle, runner } = recorded;
+                    return Ok(VerifyOutcome::Verified(Box::new(Verified {
+                        oracle,
+                        runner,
+                        log,
+                    })));
+                }
+                Err(fault) => {
+                    self.record(request, &key, Err(&fault), log.clone())?;
+                    let failure = Failure {
+                        outcome: fault.outcome,
+                        reason: fault.reason.to_owned(),
+                        detail: fault.detail,
+                        log,
+                    };
+                    if failure.outcome == AttemptOutcome::Project {
+                        return Ok(VerifyOutcome::Failed(failure));
+                    }
+                    last = Some(failure);
+                }
+            }
+        }
+        Ok(last.map_or(VerifyOutcome::Cancelled, VerifyOutcome::Failed))
+    }
+
+    fn record(
+        &self,
+        request: &VerifyRequest,
+        key: &str,
+        outcome: Result<&Recorded, &Fault>,
+        log: Option<BlobId>,
+    ) -> Result<(), VerifyError> {
+        let attempt = Attempt {
+            candidate: request.candidate.clone(),
+            stage: Stage::Verify,
+            input_key: key.to_owned(),
+            outcome: outcome.map_or_else(|fault| fault.outcome, |_| AttemptOutcome::Done),
+            reason: outcome.map_or_else(|fault| fault.reason, |_| "ok").to_owned(),
+            detail: outcome.map_or_else(|fault| fault.detail.clone(), |_| String::new()),
+            log,
+            result: outcome
+                .ok()
+                .and_then(|recorded| serde_json::to_value(recorded).ok()),
+        };
+        self.context.events.emit(Event::Attempted {
+            candidate: request.candidate.to_string(),
+            stage: Stage::Verify,
+            outcome: attempt.outcome,
+            reason: attempt.reason.clone(),
+        });
+        self.context.store.append_attempt(attempt).map_err(adapter)
+    }
+}
+
+/// The outcome of an attempt that needs no other: an oracle, or the project's own fault.
+fn finished(attempt: &Attempt) -> Option<VerifyOutcome> {
+    match attempt.outcome {
+        AttemptOutcome::Infra => None,
+        AttemptOutcome::Project => Some(VerifyOutcome::Failed(failure_of(attempt))),
+        AttemptOutcome::Done => {
+            let recorded: Recorded = serde_json::from_value(attempt.result.clone()?).ok()?;
+            let Recorded { oracle, runner } = recorded;
+            Some(VerifyOutcome::Verified(Box::new(Verified {
+                oracle,
+                runner,
+                log: attempt.log.clone(),
+            })))
+        }
+    }
+}
+
+fn failure_of(attempt: &Attempt) -> Failure {
+    Failure {
+        outcome: attempt.outcome,
+        reason: attempt.reason.clone(),
+        detail: attempt.detail.clone(),
+        log: attempt.log.clone(),
+    }
+}
+
+fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> VerifyError {
+    let path = path.as_ref().to_owned();
+    move |source| VerifyError::Io { action, path, source }
+}
+
+/// An adapter's error, with its words and hints.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "an error is handed over, as `map_err` does"
+)]
+fn adapter<E: Advises>(error: E) -> VerifyError {
+    VerifyError::Adapter {
+        message: error.to_string(),
+        hints: error.advice(),
+    }
+}
+
+/// Errors that say what to do.
+trait Advises: Display {
+    fn advice(&self) -> Vec<String>;
+}
+
+impl Advises for crate::store::StoreError {
+    fn advice(&self) -> Vec<String> {
+        self.hints()
+    }
+}
+
+impl Advises for crate::blobs::BlobError {
+    fn advice(&self) -> Vec<String> {
+        self.hints()
+    }
+}

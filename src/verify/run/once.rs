@@ -1,0 +1,308 @@
+//! One try: the trees before and after gold, their runs, the oracle.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::log::Log;
+use super::{Recorded, Verifier, VerifyRequest, tree};
+use crate::domain::attempt::AttemptOutcome;
+use crate::domain::outcome::RunOutcome;
+use crate::git::apply::{ApplyError, apply};
+use crate::recipe::model::Verification;
+use crate::sandbox::{End, Job, JobResult, LENT, Limits, Mount, OutputMode, SYSTEM_PATH, TESTBED};
+use crate::verify::channel::{Channel, read};
+use crate::verify::classify::classify;
+use crate::verify::faults::{Ended, Fault, judge};
+use crate::verify::plan::{Selection, select};
+use crate::verify::runner::command;
+
+/// The two sides of an oracle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    /// Base and test patch.
+    Before,
+    /// Gold on top.
+    After,
+}
+
+impl Side {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Before => "before gold",
+            Self::After => "after gold",
+        }
+    }
+}
+
+fn project(reason: &'static str, detail: impl Into<String>) -> Fault {
+    Fault {
+        outcome: AttemptOutcome::Project,
+        reason,
+        detail: detail.into(),
+    }
+}
+
+fn infra(reason: &'static str, detail: impl Into<String>) -> Fault {
+    Fault {
+        outcome: AttemptOutcome::Infra,
+        reason,
+        detail: detail.into(),
+    }
+}
+
+/// A file could not be handled: the machine's fault.
+fn disk(action: &'static str) -> impl FnOnce(std::io::Error) -> Fault {
+    move |error| infra("disk", format!("{action}: {error}"))
+}
+
+impl Verifier {
+    /// Runs the tests of both sides. The first fault ends it: a side with a run missing makes no oracle.
+    pub(super) async fn once(&self, request: &VerifyRequest, log: &mut Log) -> Result<Recorded, Fault> {
+        let place = Place::new(&self.scratch)?;
+        let trees = {
+            let (request, folder) = (request.clone(), place.path().to_owned());
+            blocking(move || prepare(&request, &folder)).await?
+        };
+        log.line(&format!("$ {}", trees.selection.args.join(" ")));
+        let mut runner = String::new();
+        let mut sides = [Vec::new(), Vec::new()];
+        for (side, tree, outcomes) in [(Side::Before, &trees.before, 0), (Side::After, &trees.after, 1)] {
+            for number in 1..=request.settings.runs.max(1) {
+                let channel = self
+                    .run(request, &trees.selection, tree, side, number, place.path(), log)
+                    .await?;
+                if let Some(hello) = &channel.hello {
+                    runner = format!("{} {}", hello.runner, hello.version);
+                }
+                sides[outcomes].push(channel.outcome);
+            }
+        }
+        let [before, after]: [Vec<RunOutcome>; 2] = sides;
+        if before.iter().chain(&after).all(|run| run.tests.is_empty()) {
+            return Err(project("no-tests", "no run on either side ran any test"));
+        }
+        let oracle = classify(&before, &after, &request.settings);
+        Ok(Recorded { oracle, runner })
+    }
+
+    /// One run of the tests, in a fresh copy of `tree`.
+    #[expect(clippy::too_many_arguments, reason = "each names one thing of a run")]
+    async fn run(
+        &self,
+        request: &VerifyRequest,
+        selection: &Selection,
+        tree: &Path,
+        side: Side,
+        number: u32,
+        place: &Path,
+        log: &mut Log,
+    ) -> Result<Channel, Fault> {
+        // The same path for every run: what a test learns of it does not differ.
+        let (testbed, channel) = (place.join("run/tree"), place.join("run/channel"));
+        {
+            let (from, to, channel) = (tree.to_owned(), testbed.clone(), channel.clone());
+            blocking(move || {
+                tree::copy(&from, &to).map_err(disk("copy the work tree"))?;
+                File::create(&channel).map(drop).map_err(disk("make the channel"))
+            })
+            .await?;
+        }
+        let secret = secret().map_err(disk("draw a secret"))?;
+        let job = self.job(request, selection, &testbed, &channel, number, &secret)?;
+        let result = self
+            .room
+            .run(&job, &self.kill)
+            .await
+            .map_err(|error| infra("sandbox", format!("failed to {error}")))?;
+        let told = read(&result.channel, &secret);
+        log.run(side, number, &result, &told);
+        blocking(move || {
+            tree::remove(testbed.parent().unwrap_or(&testbed)).map_err(disk("remove the work tree"))
+        })
+        .await?;
+        judge(ended(&result), &told).map_err(|fault| Fault {
+            detail: format!("run {number} {}: {}", side.name(), fault.detail),
+            ..fault
+        })?;
+        Ok(told)
+    }
+
+    fn job(
+        &self,
+        request: &VerifyRequest,
+        selection: &Selection,
+        testbed: &Path,
+        channel: &Path,
+        number: u32,
+        secret: &[u8],
+    ) -> Result<Job, Fault> {
+        let toolchain = request
+            .environment
+            .toolchain(testbed)
+            .map_err(|error| infra("environment", format!("failed to {error}")))?;
+        let lent = Path::new(LENT);
+        let mut mounts = toolchain.mounts;
+        mounts.push(Mount::writable(testbed, TESTBED));
+        mounts.push(Mount::read_only(&self.runner, lent.join("runner")));
+        mounts.push(Mount::writable(channel, lent.join("channel")));
+        let seen = |path: PathBuf| self.room.path(&mounts, path).display().to_string();
+        let argv = command(
+            &toolchain.python.display().to_string(),
+            &seen(lent.join("runner")),
+            &seen(lent.join("channel")),
+            request.settings.runner,
+            &selection.args,
+        );
+        let mut job = Job::new(argv, seen(TESTBED.into()));
+        job.env = environment(&toolchain.path_dirs, &toolchain.env, number);
+        job.mounts = mounts;
+        job.stdin = format!("{}\n", hex(secret)).into_bytes();
+        job.output = OutputMode::Merged;
+        job.limits = limits(&request.settings);
+        job.channel = Some(channel.to_owned());
+        Ok(job)
+    }
+}
+
+/// What a test run sees: nothing of the machine, the same on every one.
+fn environment(
+    path_dirs: &[PathBuf],
+    more: &BTreeMap<String, String>,
+    number: u32,
+) -> BTreeMap<String, String> {
+    let mut path: Vec<String> = path_dirs
+        .iter()
+        .map(|folder| folder.display().to_string())
+        .collect();
+    path.push(SYSTEM_PATH.to_owned());
+    let fixed = [
+        ("PATH", path.join(":")),
+        ("LANG", "C.UTF-8".to_owned()),
+        ("TZ", "UTC".to_owned()),
+        ("USER", "quarry".to_owned()),
+        ("LOGNAME", "quarry".to_owned()),
+        ("SHELL", "/bin/sh".to_owned()),
+        ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
+        // Each run of a side has its own: what depends on the order of a set shows, and shows again.
+        ("PYTHONHASHSEED", number.to_string()),
+    ];
+    let mut env: BTreeMap<String, String> = fixed
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect();
+    env.extend(more.iter().map(|(name, value)| (name.clone(), value.clone())));
+    env
+}
+
+fn limits(settings: &Verification) -> Limits {
+    Limits {
+        wall: Duration::from_secs(settings.timeout_seconds),
+        silence: (settings.silence_seconds > 0).then(|| Duration::from_secs(settings.silence_seconds)),
+        memory_bytes: settings.memory_mb << 20,
+        processes: settings.processes,
+        output_bytes: settings.output_mb << 20,
+        ..Limits::default()
+    }
+}
+
+fn ended(result: &JobResult) -> Ended {
+    match result.end {
+        End::Exited(code) => Ended::Exited(code),
+        End::Signaled(signal) => Ended::Signaled(signal),
+        End::WallClock => Ended::TimeOut,
+        End::Silence => Ended::Silence,
+        End::OutputLimit => Ended::OutputLimit,
+        End::MemoryLimit => Ended::MemoryLimit,
+        End::ProcessLimit => Ended::ProcessLimit,
+        End::DiskLimit => Ended::DiskFull,
+        End::Cancelled => Ended::Cancelled,
+    }
+}
+
+/// A secret that no run has seen.
+fn secret() -> std::io::Result<[u8; 32]> {
+    let mut bytes = [0; 32];
+    File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// The trees of both sides, which runs only copy, and what a run selects.
+struct Trees {
+    before: PathBuf,
+    after: PathBuf,
+    selection: Selection,
+}
+
+/// Lays the patches before anything runs: a patch that does not apply costs no run.
+fn prepare(request: &VerifyRequest, folder: &Path) -> Result<Trees, Fault> {
+    let (before, after) = (folder.join("before"), folder.join("after"));
+    tree::copy(&request.tree, &before).map_err(disk("copy the work tree"))?;
+    request
+        .environment
+        .lay_products(&before)
+        .map_err(|error| infra("environment", format!("failed to {error}")))?;
+    lay(&before, &request.patches.test, "test-patch-does-not-apply")?;
+    let files = tree::files(&before).map_err(disk("list the work tree"))?;
+    let selection = select(&request.touched, &files, &request.settings)
+        .ok_or_else(|| project("nothing-to-run", "the test patch leads to no test module"))?;
+    tree::copy(&before, &after).map_err(disk("copy the work tree"))?;
+    lay(&after, &request.patches.gold, "gold-does-not-apply")?;
+    Ok(Trees {
+        before,
+        after,
+        selection,
+    })
+}
+
+fn lay(tree: &Path, patch: &[u8], reason: &'static str) -> Result<(), Fault> {
+    apply(tree, patch).map_err(|error| match error {
+        ApplyError::DoesNotApply { detail } => project(reason, detail),
+        ApplyError::Outside { source } => infra("disk", format!("failed to {source}")),
+    })
+}
+
+/// Runs file work where it holds up no other task.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
+) -> Result<T, Fault> {
+    tokio::task::spawn_blocking(work)
+        .await
+        .map_err(|error| infra("disk", error.to_string()))?
+}
+
+/// A try's folder, gone with it whatever its tests left there.
+struct Place(Option<TempDir>);
+
+impl Place {
+    fn new(scratch: &Path) -> Result<Self, Fault> {
+        let folder = tempfile::Builder::new().prefix("verify-").tempdir_in(scratch);
+        folder
+            .map(|folder| Self(Some(folder)))
+            .map_err(disk("make a scratch folder"))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.as_ref().map_or(Path::new(""), TempDir::path)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        if let Some(folder) = self.0.take() {
+            let _ = tree::remove(&folder.keep());
+        }
+    }
+}
