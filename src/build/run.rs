@@ -1,6 +1,7 @@
 //! The shell of building: one candidate in, an environment out, through the ledger.
 
 mod dependencies;
+mod furnish;
 mod inner;
 mod interpreters;
 mod project;
