@@ -8,6 +8,7 @@
 )]
 
 mod architecture;
+mod build;
 mod emit;
 mod python;
 mod sample;

@@ -1,0 +1,547 @@
+//! Environments, end to end: resolved as of a day from an index of the tests' own, installed, and used in both rooms.
+
+mod index;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use quarry::blobs::Blobs;
+use quarry::build::{
+    BuildError, BuildOutcome, BuildRequest, BuildSettings, Builder, Built, Failure, SearchPaths,
+};
+use quarry::clock::SystemClock;
+use quarry::domain::attempt::{AttemptOutcome, Stage};
+use quarry::domain::environment::Constraint;
+use quarry::domain::event::Silent;
+use quarry::domain::ids::CommitSha;
+use quarry::recipe::model::EnvironmentRecipe;
+use quarry::sandbox::{Job, JobResult, Mount, Room, RoomKind, SYSTEM_PATH, TESTBED};
+use quarry::store::Store;
+use quarry::workspace::{Context, Workspace, WorkspaceLock};
+
+use self::index::{Index, metadata};
+
+const BACKEND: &str = include_str!("backend.py");
+const PYPROJECT: &str =
+    "[build-system]\nrequires = []\nbuild-backend = 'backend'\nbackend-path = ['tools']\n";
+const BOTH: [RoomKind; 2] = [RoomKind::Process, RoomKind::None];
+
+/// A workspace, an index and a builder.
+struct Site {
+    folder: tempfile::TempDir,
+    context: Context,
+    room: Room,
+    builder: Builder,
+    index: Index,
+    python: PathBuf,
+    _lock: WorkspaceLock,
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test reads the environment that the command line would"
+)]
+fn variables() -> BTreeMap<String, String> {
+    std::env::vars().collect()
+}
+
+impl Site {
+    fn new(kind: RoomKind) -> Self {
+        Self::with(kind, |index| {
+            BTreeMap::from([("UV_DEFAULT_INDEX".to_owned(), index.url())])
+        })
+    }
+
+    fn with(kind: RoomKind, build_env: impl FnOnce(&Index) -> BTreeMap<String, String>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
+        let workspace = Workspace::at(&root);
+        let lock = workspace.lock().unwrap();
+        let context = Context {
+            store: Store::open(&workspace.ledger()).unwrap(),
+            blobs: Blobs::new(workspace.state().join("blobs")),
+            workspace,
+            clock: Arc::new(SystemClock),
+            events: Arc::new(Silent),
+            cancel: tokio_util::sync::CancellationToken::new(),
+            jobs: 2,
+        };
+        let room = Room::detect(kind, &folder.path().join("room")).unwrap();
+        let index = Index::open();
+        let mut build_env = build_env(&index);
+        build_env.insert("UV_HTTP_RETRIES".to_owned(), "0".to_owned());
+        let settings = BuildSettings {
+            search: SearchPaths::of(&variables()),
+            uv: None,
+            build_env,
+        };
+        let builder = Builder::new(context.clone(), room.clone(), settings).unwrap();
+        let python = builder.interpreter(&recipe(&[])).unwrap().executable.clone();
+        Self {
+            folder,
+            context,
+            room,
+            builder,
+            index,
+            python,
+            _lock: lock,
+        }
+    }
+
+    /// A work tree of these files.
+    fn tree(&self, name: &str, files: &[(&str, &str)]) -> PathBuf {
+        let tree = self.folder.path().join(name);
+        for (path, text) in files {
+            let path = tree.join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        tree
+    }
+
+    /// A project that depends on `alpha` and leaves a file in its tree when it is built.
+    fn project(&self, name: &str, extra: &str) -> PathBuf {
+        let package =
+            format!("name=pantry\nversion=1.5\nrequires=alpha\nscript=pantry = pantry:main\n{extra}");
+        self.tree(
+            name,
+            &[
+                ("pyproject.toml", PYPROJECT),
+                ("tools/backend.py", BACKEND),
+                ("package.txt", &package),
+                ("module.py", ""),
+                ("requirements/tests.txt", "beta==1.0\n-e .\n"),
+                (
+                    "src/pantry.py",
+                    "import alpha\n\ndef main():\n    print('pantry with alpha', alpha.version)\n",
+                ),
+            ],
+        )
+    }
+
+    /// What the index has: two versions of `alpha`, uploaded a year apart, and what they need.
+    fn stock(&self) {
+        let python = &self.python;
+        for (version, moment) in [("1.0", "2020-01-01T00:00:00Z"), ("2.0", "2021-01-01T00:00:00Z")] {
+            let source = format!(
+                "import beta_begins\nversion = '{version}'\n\ndef main():\n    print('alpha itself', version)\n"
+            );
+            let info = format!("alpha-{version}.dist-info");
+            self.index.wheel(
+                python,
+                "alpha",
+                version,
+                moment,
+                &[
+                    ("alpha.py", &source),
+                    (
+                        &format!("{info}/METADATA"),
+                        &metadata("alpha", version, &["beta"]),
+                    ),
+                    (
+                        &format!("{info}/entry_points.txt"),
+                        "[console_scripts]\nalpha = alpha:main\n[demo.plugins]\nfirst = alpha:main\n",
+                    ),
+                ],
+            );
+        }
+        // A module that is only found by way of a `.pth` of its own, and data outside the packages' folder.
+        self.index.wheel(
+            python,
+            "beta",
+            "1.0",
+            "2020-01-02T00:00:00Z",
+            &[
+                ("beta.pth", "beta_below\n"),
+                ("beta_below/beta_begins.py", ""),
+                ("beta-1.0.data/data/share/beta/hello.txt", "hello from beta"),
+            ],
+        );
+    }
+
+    fn request(&self, number: u32, date: &str, tree: &Path, install: &[&str]) -> BuildRequest {
+        BuildRequest {
+            candidate: format!("quarry-bench/pantry#{number}").parse().unwrap(),
+            base_commit: CommitSha::from_bytes([u8::try_from(number).unwrap(); 20]),
+            base_date: date.parse().unwrap(),
+            release: None,
+            tree: tree.to_owned(),
+            recipe: recipe(install),
+            infra_tries: 1,
+        }
+    }
+
+    async fn built(&self, request: &BuildRequest) -> Built {
+        match self.builder.build_for(request).await.unwrap() {
+            BuildOutcome::Built(built) => *built,
+            BuildOutcome::Failed(failure) => panic!("{failure:?}\n{}", self.log(&failure)),
+            BuildOutcome::Cancelled => panic!("nobody cancelled"),
+        }
+    }
+
+    async fn failure(&self, request: &BuildRequest) -> Failure {
+        match self.builder.build_for(request).await.unwrap() {
+            BuildOutcome::Failed(failure) => failure,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn log(&self, failure: &Failure) -> String {
+        let bytes = failure
+            .log
+            .as_ref()
+            .map(|log| self.context.blobs.get(log).unwrap());
+        String::from_utf8(bytes.unwrap_or_default()).unwrap()
+    }
+
+    fn lock_of(&self, built: &Built) -> String {
+        String::from_utf8(self.context.blobs.get(&built.environment.lock).unwrap()).unwrap()
+    }
+
+    fn attempts(&self, number: u32) -> Vec<AttemptOutcome> {
+        let candidate = format!("quarry-bench/pantry#{number}").parse().unwrap();
+        let attempts = self
+            .context
+            .store
+            .attempts(Some(Stage::Build), Some(&candidate))
+            .unwrap();
+        attempts.into_iter().map(|attempt| attempt.outcome).collect()
+    }
+
+    /// Runs a shell script as a test run would: in a copy of the tree with the build's products, no network.
+    async fn run(&self, built: &Built, tree: &Path, script: &str) -> JobResult {
+        let toolchain = built.toolchain(tree).unwrap();
+        let mut mounts = toolchain.mounts.clone();
+        mounts.push(Mount::writable(tree, TESTBED));
+        let mut job = Job::new(["/bin/sh", "-c", script], self.room.path(&mounts, TESTBED));
+        job.mounts = mounts;
+        job.env = toolchain.env.clone();
+        let folders: Vec<_> = toolchain
+            .path_dirs
+            .iter()
+            .map(|folder| folder.display().to_string())
+            .collect();
+        job.env
+            .insert("PATH".to_owned(), format!("{}:{SYSTEM_PATH}", folders.join(":")));
+        job.env
+            .insert("PYTHON".to_owned(), toolchain.python.display().to_string());
+        job.limits.wall = Duration::from_secs(60);
+        self.room
+            .run(&job, &tokio_util::sync::CancellationToken::new())
+            .await
+            .unwrap()
+    }
+}
+
+fn recipe(install: &[&str]) -> EnvironmentRecipe {
+    EnvironmentRecipe {
+        name: "pantry".to_owned(),
+        repo: None,
+        when: None,
+        python: ">=3.8".to_owned(),
+        install: install.iter().map(|line| (*line).to_owned()).collect(),
+        constraints: vec![],
+        env: BTreeMap::new(),
+    }
+}
+
+#[tokio::test]
+async fn an_environment_is_of_its_day_and_works_in_either_room() {
+    for kind in BOTH {
+        let site = Site::new(kind);
+        site.stock();
+        let tree = site.project("tree", "leaves=src/built/left.txt\n");
+        let request = site.request(
+            1,
+            "2020-06-01T12:00:00Z",
+            &tree,
+            &["-e .", "-r requirements/tests.txt"],
+        );
+        let built = site.built(&request).await;
+        let lock = site.lock_of(&built);
+        let names: Vec<&str> = lock.lines().filter(|line| !line.starts_with(' ')).collect();
+        assert_eq!(names, ["alpha==1.0 \\", "beta==1.0 \\"], "{lock}");
+        let place = site.folder.path().display().to_string();
+        for private in [site.index.host(), "http", place.as_str(), "2020", "#"] {
+            assert!(!lock.contains(private), "`{private}` is in the lock:\n{lock}");
+        }
+        let products: Vec<_> = built.products.iter().map(ToString::to_string).collect();
+        assert_eq!(products, ["src/built/left.txt"]);
+        assert!(!tree.join("src/built").exists(), "the exported tree is only read");
+
+        let copy = site.project("copy", "leaves=src/built/left.txt\n");
+        built.lay_products(&copy).unwrap();
+        let script = "set -e
+            pantry; alpha; cat src/built/left.txt
+            \"$PYTHON\" -c 'import subprocess, sys, alpha, pantry
+subprocess.run([sys.executable, \"-m\", \"timeit\", \"-n1\", \"-r1\", \"import pantry\"], check=True, stdout=subprocess.DEVNULL)
+from importlib import metadata
+found = [point for dist in metadata.distributions() for point in dist.entry_points if point.group == \"demo.plugins\"]
+print([point.name for point in found], metadata.version(\"pantry\"))
+print(open(sys.prefix + \"/share/beta/hello.txt\").read())
+print(pantry.__file__)
+'";
+        let result = site.run(&built, &copy, script).await;
+        let said = result.stdout.text();
+        assert!(result.end.is_success(), "{kind:?}: {said}");
+        let tree_inside = site.room.path(&[Mount::writable(&copy, TESTBED)], TESTBED);
+        let expected = format!(
+            "pantry with alpha 1.0\nalpha itself 1.0\nleft by the build\n['first'] 1.5\nhello from beta\n{}\n",
+            tree_inside.join("src/pantry.py").display()
+        );
+        assert_eq!(said, expected, "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn candidates_share_what_is_equal_and_a_second_call_costs_nothing() {
+    let site = Site::new(RoomKind::Process);
+    site.stock();
+    let tree = site.project("tree", "");
+    let first = site
+        .built(&site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
+        .await;
+    let other = site.project("other", "leaves=x\n");
+    let second = site
+        .built(&site.request(2, "2020-07-01T00:00:00Z", &other, &["."]))
+        .await;
+    assert_eq!(first.environment.key, second.environment.key);
+    assert_eq!(first.environment.lock, second.environment.lock);
+    assert_ne!(first.environment.exclude_newer, second.environment.exclude_newer);
+    let later = site
+        .built(&site.request(3, "2021-06-01T00:00:00Z", &tree, &["-e ."]))
+        .await;
+    assert_ne!(first.environment.key, later.environment.key);
+    assert!(site.lock_of(&later).starts_with("alpha==2.0"));
+
+    let asked = site.index.asked();
+    let again = site
+        .built(&site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
+        .await;
+    assert_eq!(again.environment, first.environment);
+    assert!(again.log.is_none());
+    assert_eq!(site.index.asked(), asked);
+    assert_eq!(site.attempts(1), [AttemptOutcome::Done]);
+
+    // Layers that are gone come back from the lock: what an index has by now does not matter.
+    std::fs::remove_dir_all(site.context.workspace.envs()).unwrap();
+    site.index.wheel(
+        &site.python,
+        "alpha",
+        "1.5",
+        "2020-02-01T00:00:00Z",
+        &[("alpha.py", "version = '1.5'\n")],
+    );
+    let rebuilt = site
+        .built(&site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
+        .await;
+    assert_eq!(rebuilt.environment, first.environment);
+    let result = site.run(&rebuilt, &tree, "pantry").await;
+    assert_eq!(result.stdout.text(), "pantry with alpha 1.0\n");
+}
+
+#[tokio::test]
+async fn constraints_bind_and_sources_are_built_in_the_room() {
+    let site = Site::new(RoomKind::Process);
+    site.stock();
+    // The module says where it was built, and what it saw there.
+    let build = format!(
+        "{BACKEND}\nimport os\nopen('module.py', 'w').write('seen = %r' % [os.getcwd(), os.environ.get('HOME')])\n"
+    );
+    let source = [
+        ("pyproject.toml", PYPROJECT),
+        ("tools/backend.py", build.as_str()),
+        ("package.txt", "name=gamma\nversion=1.0\n"),
+        ("PKG-INFO", "Metadata-Version: 2.1\nName: gamma\nVersion: 1.0\n"),
+        ("module.py", ""),
+    ];
+    site.index
+        .source(&site.python, "gamma", "1.0", "2020-03-04T05:06:07Z", &source);
+    let tree = site.project("tree", "");
+    let mut request = site.request(1, "2021-06-20T00:00:00Z", &tree, &["-e .", "gamma"]);
+    let reason = "the tests are about it".to_owned();
+    request.recipe.constraints = vec![Constraint {
+        requirement: "alpha<2".to_owned(),
+        reason,
+    }];
+    let built = site.built(&request).await;
+    assert!(site.lock_of(&built).starts_with("alpha==1.0"));
+    assert_eq!(built.environment.constraints, request.recipe.constraints);
+    let result = site
+        .run(&built, &tree, "\"$PYTHON\" -c 'import gamma; print(gamma.seen)'")
+        .await;
+    let seen = result.stdout.text();
+    assert!(
+        seen.contains("/quarry/cache/") && seen.contains("/home/quarry"),
+        "{seen}"
+    );
+
+    // Another day of the same month shares what was built; the next month does not.
+    let mut same_month = site.request(2, "2021-06-02T00:00:00Z", &tree, &["-e .", "gamma"]);
+    same_month
+        .recipe
+        .constraints
+        .clone_from(&request.recipe.constraints);
+    let same_month = site.built(&same_month).await;
+    assert_eq!(same_month.environment.key, built.environment.key);
+    let mut next_month = site.request(3, "2021-07-02T00:00:00Z", &tree, &["-e .", "gamma"]);
+    next_month
+        .recipe
+        .constraints
+        .clone_from(&request.recipe.constraints);
+    let next_month = site.built(&next_month).await;
+    assert_ne!(next_month.environment.key, built.environment.key);
+    assert_eq!(next_month.environment.lock, built.environment.lock);
+}
+
+#[tokio::test]
+async fn the_projects_faults_are_final() {
+    let site = Site::new(RoomKind::Process);
+    site.stock();
+    let date = "2020-06-01T12:00:00Z";
+    let dirty = site.project("dirty", "leaves=module.py\n");
+    let failure = site.failure(&site.request(1, date, &dirty, &["-e ."])).await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Project, "build-dirtied-tree")
+    );
+    assert!(failure.detail.contains("`module.py`"), "{}", failure.detail);
+
+    let tree = site.project("tree", "");
+    let cases: [(&[&str], &str); 4] = [
+        (&["-e .", "alpha>=2"], "resolve-failed"),
+        (&["-e .", "delta"], "resolve-failed"),
+        (&["-r requirements/none.txt"], "requirements-missing"),
+        (
+            &["delta @ https://example.org/delta.whl"],
+            "unlockable-dependency",
+        ),
+    ];
+    for (number, (install, reason)) in (2..).zip(cases) {
+        let request = site.request(number, date, &tree, install);
+        let failure = site.failure(&request).await;
+        assert_eq!(
+            (failure.outcome, failure.reason.as_str()),
+            (AttemptOutcome::Project, reason),
+            "{failure:?}"
+        );
+        assert!(!failure.detail.contains("example.org"), "{}", failure.detail);
+        assert_eq!(
+            site.failure(&request).await,
+            failure,
+            "a final answer is not asked for again"
+        );
+        assert_eq!(site.attempts(number), [AttemptOutcome::Project]);
+    }
+
+    let broken = site.tree(
+        "broken",
+        &[
+            ("pyproject.toml", PYPROJECT),
+            ("tools/backend.py", "raise SystemExit('no')"),
+        ],
+    );
+    let failure = site.failure(&site.request(9, date, &broken, &["."])).await;
+    assert_eq!(failure.reason, "metadata-failed");
+    assert!(
+        site.log(&failure).contains("SystemExit") || site.log(&failure).contains("no"),
+        "{}",
+        site.log(&failure)
+    );
+}
+
+#[tokio::test]
+async fn an_index_that_fails_is_the_outsides_fault_and_is_tried_again() {
+    let site = Site::new(RoomKind::Process);
+    site.stock();
+    site.index.go_down();
+    let tree = site.project("tree", "");
+    let mut request = site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
+    request.infra_tries = 2;
+    let failure = site.failure(&request).await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Infra, "index-unreachable")
+    );
+    assert!(!failure.detail.contains(site.index.host()), "{}", failure.detail);
+    assert!(!site.log(&failure).contains(site.index.host()));
+    assert_eq!(site.attempts(1), [AttemptOutcome::Infra, AttemptOutcome::Infra]);
+}
+
+#[tokio::test]
+async fn the_callers_errors_say_what_to_do() {
+    let site = Site::new(RoomKind::Process);
+    let tree = site.project("tree", "");
+    let mut request = site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
+    request.recipe.python = "3.99".to_owned();
+    let error = site.builder.build_for(&request).await.unwrap_err();
+    assert!(
+        matches!(&error, BuildError::NoInterpreter { .. }) && error.hints()[0].contains("3.99"),
+        "{error}"
+    );
+    request.recipe.python = "three".to_owned();
+    assert!(matches!(
+        site.builder.build_for(&request).await,
+        Err(BuildError::BadPython { .. })
+    ));
+    let request = site.request(1, "2020-06-01T12:00:00Z", &tree, &["--target x"]);
+    assert!(matches!(
+        site.builder.build_for(&request).await,
+        Err(BuildError::Install { .. })
+    ));
+    assert_eq!(site.attempts(1), []);
+
+    let nowhere = BuildSettings::default();
+    let error = Builder::new(site.context.clone(), site.room.clone(), nowhere).unwrap_err();
+    assert!(matches!(error, BuildError::NoUv));
+    let wrong = BuildSettings {
+        uv: Some("/bin/true".into()),
+        ..BuildSettings::default()
+    };
+    let error = Builder::new(site.context.clone(), site.room.clone(), wrong).unwrap_err();
+    assert!(matches!(error, BuildError::BrokenUv { .. }), "{error}");
+}
+
+/// The one test that needs the real index: build tools of a day when setuptools knew no editable installs.
+#[tokio::test]
+async fn a_setup_py_of_old_is_developed_with_tools_of_its_day() {
+    let site = Site::with(
+        RoomKind::Process,
+        |_| quarry::build::index::build_env(variables()),
+    );
+    let tree = site.tree(
+        "old",
+        &[
+            (
+                "setup.py",
+                "import setuptools\nprint('SETUPTOOLS', setuptools.__version__)\nsetuptools.setup(name='old', \
+                 use_scm_version=True, setup_requires=['setuptools_scm'], py_modules=['old'], \
+                 install_requires=['iniconfig'], entry_points={'console_scripts': ['old-one = old:main']})\n",
+            ),
+            ("old.py", "import iniconfig\n\ndef main():\n    print('old main')\n"),
+        ],
+    );
+    let mut request = site.request(1, "2021-05-01T00:00:00Z", &tree, &["-e ."]);
+    request.release = Some("v2.3.0".to_owned());
+    // Tools of 2021 do not run on the newest interpreters.
+    request.recipe.python = ">=3.7,<3.12".to_owned();
+    let built = site.built(&request).await;
+    assert!(site.lock_of(&built).starts_with("iniconfig==1.1.1 "));
+    let log = String::from_utf8(site.context.blobs.get(built.log.as_ref().unwrap()).unwrap()).unwrap();
+    assert!(log.contains("SETUPTOOLS 56."), "{log}");
+    assert!(
+        built
+            .products
+            .iter()
+            .any(|path| path.to_string() == "old.egg-info/PKG-INFO"),
+        "{:?}",
+        built.products
+    );
+    built.lay_products(&tree).unwrap();
+    let script = "old-one && \"$PYTHON\" -c 'import old, importlib.metadata as m; print(m.version(\"old\"))'";
+    let result = site.run(&built, &tree, script).await;
+    assert_eq!(result.stdout.text(), "old main\n2.3.1.dev1\n");
+}
