@@ -268,14 +268,24 @@ impl Builder {
         }))
     }
 
-    /// Gives a candidate its environment: from the ledger and the layers on disk where they are, else by building.
-    /// Attempts and their logs go into the ledger; infra outcomes are tried again up to the request's cap.
+    /// What the ledger says of this build: an environment or the project's own fault; `None` when it is still to be done
+    /// or only the outside failed. Nothing is built.
     ///
     /// # Errors
-    /// Errors of ours or the caller's; what is the candidate's or the outside's fault is an outcome.
-    pub async fn build_for(&self, request: &BuildRequest) -> Result<BuildOutcome, BuildError> {
-        let interpreter = self.interpreter(&request.recipe)?;
-        let key = self.input_key(request)?;
+    /// As [`Builder::interpreter`], and when the ledger cannot be read.
+    pub fn recorded(
+        &self,
+        request: &BuildRequest,
+    ) -> Result<Option<Result<Environment, Failure>>, BuildError> {
+        let finished = self.finished(request, &self.input_key(request)?)?;
+        Ok(finished.map(|finished| finished.map(|recorded| recorded.environment)))
+    }
+
+    fn finished(
+        &self,
+        request: &BuildRequest,
+        key: &str,
+    ) -> Result<Option<Result<Recorded, Failure>>, BuildError> {
         let attempts = self
             .inner
             .context
@@ -285,25 +295,38 @@ impl Builder {
             .map_err(adapter)?
             .into_iter()
             .rfind(|attempt| attempt.input_key == key && attempt.outcome != AttemptOutcome::Infra);
-        let recorded = match finished {
+        Ok(match finished {
             Some(Attempt {
                 outcome: AttemptOutcome::Project,
                 reason,
                 detail,
                 log,
                 ..
-            }) => {
-                return Ok(BuildOutcome::Failed(Failure {
-                    outcome: AttemptOutcome::Project,
-                    reason,
-                    detail,
-                    log,
-                }));
-            }
+            }) => Some(Err(Failure {
+                outcome: AttemptOutcome::Project,
+                reason,
+                detail,
+                log,
+            })),
             Some(Attempt {
                 result: Some(result), ..
-            }) => serde_json::from_value::<Recorded>(result).ok(),
+            }) => serde_json::from_value::<Recorded>(result).ok().map(Ok),
             _ => None,
+        })
+    }
+
+    /// Gives a candidate its environment: from the ledger and the layers on disk where they are, else by building.
+    /// Attempts and their logs go into the ledger; infra outcomes are tried again up to the request's cap.
+    ///
+    /// # Errors
+    /// Errors of ours or the caller's; what is the candidate's or the outside's fault is an outcome.
+    pub async fn build_for(&self, request: &BuildRequest) -> Result<BuildOutcome, BuildError> {
+        let interpreter = self.interpreter(&request.recipe)?;
+        let key = self.input_key(request)?;
+        let recorded = match self.finished(request, &key)? {
+            Some(Err(failure)) => return Ok(BuildOutcome::Failed(failure)),
+            Some(Ok(recorded)) => Some(recorded),
+            None => None,
         };
         let tries = request.infra_tries.max(1);
         for number in 1.. {

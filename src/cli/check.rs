@@ -9,7 +9,7 @@ use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::session::Session;
 use crate::filter::{compile, plan};
-use crate::recipe::language::facts;
+use crate::recipe::language::fact_table;
 use crate::recipe::{self, RecipeError, schema};
 
 pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<ExitCode, CliError> {
@@ -18,7 +18,8 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<ExitCode, CliEr
         return Ok(ExitCode::Success);
     }
     if args.facts {
-        session.printer.result(&facts_json(), &facts_text())?;
+        let table = fact_table();
+        session.printer.result(&table, &table.text())?;
         return Ok(ExitCode::Success);
     }
     let mut text = String::new();
@@ -60,59 +61,4 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<ExitCode, CliEr
     } else {
         ExitCode::Unsound
     })
-}
-
-fn facts_json() -> Value {
-    facts::table()
-        .iter()
-        .map(|fact| {
-            json!({
-                "name": fact.name,
-                "type": fact.ty.to_string(),
-                "phase": fact.phase.name(),
-                "known_from_git": fact.git.name(),
-                "known_from_rows": fact.rows.name(),
-                "meaning": fact.meaning,
-            })
-        })
-        .collect()
-}
-
-fn facts_text() -> String {
-    let mut text = String::from(
-        "Facts that a rule can read. `git` and `rows` say whether a mirror and a row of a published dataset know it;\n\
-         what a source does not know is unknown, never empty, and a rule that depends on it is undecided.\n",
-    );
-    for group in facts::groups() {
-        let _ = writeln!(text, "\n{group}");
-        for fact in facts::table().iter().filter(|fact| fact.group() == group) {
-            let phase = if fact.phase == recipe::language::Phase::Oracle {
-                ", after verification"
-            } else {
-                ""
-            };
-            let _ = writeln!(
-                text,
-                "  {:<24} {:<12} git {}, rows {}{phase}\n      {}",
-                fact.name,
-                fact.ty.to_string(),
-                fact.git.name(),
-                fact.rows.name(),
-                fact.meaning
-            );
-        }
-    }
-    text.push_str("\nrecords\n");
-    for record in facts::RECORDS {
-        for field in record.fields {
-            let _ = writeln!(
-                text,
-                "  {:<24} {:<12} {}",
-                format!("{}.{}", record.name, field.name),
-                field.ty.to_string(),
-                field.meaning
-            );
-        }
-    }
-    text
 }

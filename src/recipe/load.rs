@@ -21,6 +21,8 @@ pub struct LoadedRecipe {
     /// SHA-256 of the recipe's canonical form: what it says, with every default filled in. Comments, order of keys
     /// and layout do not change it.
     pub hash: String,
+    /// The file's text, comments and all: it goes into the manifest.
+    pub text: String,
     /// SHA-256 of the file's bytes.
     pub text_hash: String,
 }
@@ -71,6 +73,7 @@ pub fn parse(file: &str, text: &str) -> Result<LoadedRecipe, RecipeError> {
         recipe,
         file: file.to_owned(),
         hash,
+        text: text.to_owned(),
         text_hash: sha256_hex(text.as_bytes()),
     })
 }

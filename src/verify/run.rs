@@ -35,15 +35,13 @@ pub struct Patches {
     pub gold: Vec<u8>,
 }
 
-/// One candidate's verification.
-#[derive(Clone)]
-pub struct VerifyRequest {
+/// What is verified: everything that its outcome depends on.
+#[derive(Debug, Clone)]
+pub struct Subject {
     /// Whom it is for.
     pub candidate: CandidateId,
     /// The commit whose tree the patches are laid on.
     pub base_commit: CommitSha,
-    /// That tree, exported; it is only read.
-    pub tree: PathBuf,
     /// The candidate's patches.
     pub patches: Patches,
     /// The files that the test patch touches.
@@ -52,10 +50,19 @@ pub struct VerifyRequest {
     pub environment_key: String,
     /// The recipe's variables for test runs; they are in the toolchain's environment already.
     pub variables: BTreeMap<String, String>,
-    /// The environment itself.
-    pub environment: Arc<dyn Furnishing>,
     /// How tests are run and judged.
     pub settings: Verification,
+}
+
+/// One candidate's verification.
+#[derive(Clone)]
+pub struct VerifyRequest {
+    /// What is verified.
+    pub subject: Subject,
+    /// The base commit's tree, exported; it is only read.
+    pub tree: PathBuf,
+    /// The environment itself.
+    pub environment: Arc<dyn Furnishing>,
     /// Whether infra outcomes that used up their tries in earlier commands are tried again.
     pub again: bool,
 }
@@ -143,18 +150,43 @@ impl Verifier {
     }
 
     /// The key of a candidate's attempt.
-    pub fn input_key(&self, request: &VerifyRequest) -> String {
+    pub fn input_key(&self, subject: &Subject) -> String {
         input_key(&VerifyInputs {
-            base_commit: request.base_commit,
-            test: &request.patches.test,
-            gold: &request.patches.gold,
-            touched: &request.touched,
-            environment: &request.environment_key,
-            variables: &request.variables,
-            settings: &request.settings,
+            base_commit: subject.base_commit,
+            test: &subject.patches.test,
+            gold: &subject.patches.gold,
+            touched: &subject.touched,
+            environment: &subject.environment_key,
+            variables: &subject.variables,
+            settings: &subject.settings,
             room: self.room.kind().name(),
             runner: &FILES,
         })
+    }
+
+    /// What the ledger says of this verification, if it needs no further try. Nothing is run.
+    ///
+    /// # Errors
+    /// When the ledger cannot be read.
+    pub fn recorded(&self, subject: &Subject) -> Result<Option<VerifyOutcome>, VerifyError> {
+        let mine = self.attempts(subject, &self.input_key(subject))?;
+        if let Some(known) = mine.iter().rev().find_map(finished) {
+            return Ok(Some(known));
+        }
+        let used_up = tries(&mine) >= subject.settings.infra_tries.max(1);
+        Ok(mine
+            .last()
+            .filter(|_| used_up)
+            .map(|last| VerifyOutcome::Failed(failure_of(last))))
+    }
+
+    fn attempts(&self, subject: &Subject, key: &str) -> Result<Vec<Attempt>, VerifyError> {
+        let store = &self.context.store;
+        let mut attempts = store
+            .attempts(Some(Stage::Verify), Some(&subject.candidate))
+            .map_err(adapter)?;
+        attempts.retain(|attempt| attempt.input_key == key);
+        Ok(attempts)
     }
 
     /// Gives a candidate its oracle: from the ledger where it is there for the same inputs, else by running its tests.
@@ -164,25 +196,14 @@ impl Verifier {
     /// # Errors
     /// Errors of ours or the caller's; what is the candidate's or the outside's fault is an outcome.
     pub async fn verify(&self, request: &VerifyRequest) -> Result<VerifyOutcome, VerifyError> {
-        let key = self.input_key(request);
-        let attempts = self
-            .context
-            .store
-            .attempts(Some(Stage::Verify), Some(&request.candidate))
-            .map_err(adapter)?;
-        let mine: Vec<Attempt> = attempts
-            .into_iter()
-            .filter(|attempt| attempt.input_key == key)
-            .collect();
+        let subject = &request.subject;
+        let key = self.input_key(subject);
+        let mine = self.attempts(subject, &key)?;
         if let Some(known) = mine.iter().rev().find_map(finished) {
             return Ok(known);
         }
-        let cap = request.settings.infra_tries.max(1);
-        let used = if request.again {
-            0
-        } else {
-            u32::try_from(mine.len()).unwrap_or(u32::MAX)
-        };
+        let cap = subject.settings.infra_tries.max(1);
+        let used = if request.again { 0 } else { tries(&mine) };
         let mut last = mine.last().map(failure_of);
         for number in used..cap {
             if self.context.cancel.is_cancelled() {
@@ -236,7 +257,7 @@ impl Verifier {
         log: Option<BlobId>,
     ) -> Result<(), VerifyError> {
         let attempt = Attempt {
-            candidate: request.candidate.clone(),
+            candidate: request.subject.candidate.clone(),
             stage: Stage::Verify,
             input_key: key.to_owned(),
             outcome: outcome.map_or_else(|fault| fault.outcome, |_| AttemptOutcome::Done),
@@ -248,13 +269,17 @@ impl Verifier {
                 .and_then(|recorded| serde_json::to_value(recorded).ok()),
         };
         self.context.events.emit(Event::Attempted {
-            candidate: request.candidate.to_string(),
+            candidate: request.subject.candidate.to_string(),
             stage: Stage::Verify,
             outcome: attempt.outcome,
             reason: attempt.reason.clone(),
         });
         self.context.store.append_attempt(attempt).map_err(adapter)
     }
+}
+
+fn tries(attempts: &[Attempt]) -> u32 {
+    u32::try_from(attempts.len()).unwrap_or(u32::MAX)
 }
 
 /// The outcome of an attempt that needs no other: an oracle, or the project's own fault.

@@ -73,7 +73,7 @@ impl Verifier {
         let mut runner = String::new();
         let mut sides = [Vec::new(), Vec::new()];
         for (side, tree, outcomes) in [(Side::Before, &trees.before, 0), (Side::After, &trees.after, 1)] {
-            for number in 1..=request.settings.runs.max(1) {
+            for number in 1..=request.subject.settings.runs.max(1) {
                 let channel = self
                     .run(request, &trees.selection, tree, side, number, place.path(), log)
                     .await?;
@@ -87,7 +87,7 @@ impl Verifier {
         if before.iter().chain(&after).all(|run| run.tests.is_empty()) {
             return Err(project("no-tests", "no run on either side ran any test"));
         }
-        let oracle = classify(&before, &after, &request.settings);
+        let oracle = classify(&before, &after, &request.subject.settings);
         Ok(Recorded { oracle, runner })
     }
 
@@ -156,7 +156,7 @@ impl Verifier {
             &toolchain.python.display().to_string(),
             &seen(lent.join("runner")),
             &seen(lent.join("channel")),
-            request.settings.runner,
+            request.subject.settings.runner,
             &selection.args,
         );
         let mut job = Job::new(argv, seen(TESTBED.into()));
@@ -164,7 +164,7 @@ impl Verifier {
         job.mounts = mounts;
         job.stdin = format!("{}\n", hex(secret)).into_bytes();
         job.output = OutputMode::Merged;
-        job.limits = limits(&request.settings);
+        job.limits = limits(&request.subject.settings);
         job.channel = Some(channel.to_owned());
         Ok(job)
     }
@@ -254,12 +254,16 @@ fn prepare(request: &VerifyRequest, folder: &Path) -> Result<Trees, Fault> {
         .environment
         .lay_products(&before)
         .map_err(|error| infra("environment", format!("failed to {error}")))?;
-    lay(&before, &request.patches.test, "test-patch-does-not-apply")?;
+    lay(
+        &before,
+        &request.subject.patches.test,
+        "test-patch-does-not-apply",
+    )?;
     let files = tree::files(&before).map_err(disk("list the work tree"))?;
-    let selection = select(&request.touched, &files, &request.settings)
+    let selection = select(&request.subject.touched, &files, &request.subject.settings)
         .ok_or_else(|| project("nothing-to-run", "the test patch leads to no test module"))?;
     tree::copy(&before, &after).map_err(disk("copy the work tree"))?;
-    lay(&after, &request.patches.gold, "gold-does-not-apply")?;
+    lay(&after, &request.subject.patches.gold, "gold-does-not-apply")?;
     Ok(Trees {
         before,
         after,
