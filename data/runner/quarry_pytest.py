@@ -21,7 +21,12 @@ def run(arguments, send, shorten, clean):
     sys.argv = [main if os.path.exists(main) else pytest.__file__] + arguments
     failures = watch_conftests()
     plugin = Plugin(send, shorten, clean)
-    status = int(pytest.main(list(arguments), plugins=[plugin]))
+    try:
+        status = int(pytest.main(list(arguments), plugins=[plugin]))
+    except (SystemExit, pytest.UsageError) as error:
+        # Old versions leave this way when they do not take an argument.
+        sys.stderr.write("%s: %s\n" % (type(error).__name__, error))
+        status = 4
     if status == 4 and failures:
         # A conftest that cannot be imported ends the run before there is a session to report it.
         for path, message in failures:

@@ -26,10 +26,10 @@ def run(arguments, send, shorten, clean):
         def run(self, test):
             tests = list(each_test(test))
             for case in tests:
-                if is_load_failure(case):
-                    node, message = load_failure(case)
-                    send("collect-error", node=clean(node), message=shorten(message))
-            ids = [clean(case.id()) for case in tests if not is_load_failure(case)]
+                if is_stand_in(case):
+                    event, node, message = stand_in(case)
+                    send(event, node=clean(node), message=shorten(message))
+            ids = [clean(case.id()) for case in tests if not is_stand_in(case)]
             for start in range(0, max(len(ids), 1), 200):
                 send("collected", ids=ids[start : start + 200])
             self.collected = ids
@@ -63,15 +63,17 @@ def each_test(suite):
         yield suite
 
 
-def is_load_failure(case):
-    """Whether unittest put this in the place of a module or test that it could not load."""
-    return type(case).__name__ == "_FailedTest" and type(case).__module__ == "unittest.loader"
+def is_stand_in(case):
+    """Whether unittest put this in the place of a module that it could not load or that skips itself."""
+    return type(case).__module__ == "unittest.loader" and type(case).__name__ in ("_FailedTest", "ModuleSkipped")
 
 
-def load_failure(case):
-    """What could not be loaded, and why."""
+def stand_in(case):
+    """What has no tests for it, and why."""
     name = getattr(case, "_testMethodName", "") or case.id()
-    return name, str(getattr(case, "_exception", "it cannot be loaded"))
+    if type(case).__name__ == "ModuleSkipped":
+        return "collect-skip", name, str(getattr(getattr(case, name, None), "__unittest_skip_why__", ""))
+    return "collect-error", name, str(getattr(case, "_exception", "it cannot be loaded"))
 
 
 def group_of(holder):
@@ -103,7 +105,7 @@ def make_result(runner, send, shorten, clean):
             """A test's own fault, or that of a class or module, which all of its tests share."""
             group = group_of(test)
             if group is None:
-                if not is_load_failure(test):
+                if not is_stand_in(test):
                     self._tell(test, outcome, message)
             else:
                 self._groups.append((group[0], group[1], outcome, message))
@@ -124,9 +126,15 @@ def make_result(runner, send, shorten, clean):
 
         def startTest(self, test):
             self._began = clock()
-            if not is_load_failure(test):
+            if not is_stand_in(test):
                 send("start", id=clean(test.id()))
             unittest.TextTestResult.startTest(self, test)
+
+        def stopTest(self, test):
+            # A test whose only other word is a skipped subtest gets none of its own from unittest.
+            if group_of(test) is None and not is_stand_in(test) and clean(test.id()) not in self._told:
+                self._tell(test, "passed")
+            unittest.TextTestResult.stopTest(self, test)
 
         def addSuccess(self, test):
             self._tell(test, "passed")

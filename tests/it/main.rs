@@ -11,5 +11,6 @@ mod architecture;
 mod build;
 mod emit;
 mod python;
+mod runner_matrix;
 mod sample;
 mod sandbox;

@@ -1,0 +1,4 @@
+import os
+
+with open("stolen", "wb") as file:
+    file.write(os.read(0, 100))

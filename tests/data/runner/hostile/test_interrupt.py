@@ -1,0 +1,6 @@
+def test_interrupts():
+    raise KeyboardInterrupt
+
+
+def test_after():
+    pass

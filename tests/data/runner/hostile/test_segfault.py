@@ -1,0 +1,6 @@
+import os
+import signal
+
+
+def test_crashes():
+    os.kill(os.getpid(), signal.SIGSEGV)

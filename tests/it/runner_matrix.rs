@@ -1,0 +1,492 @@
+//! The runner's Python side under real runners, in the closed room: pytest 3 to 9 on the interpreters of this machine,
+//! with xdist, rerunfailures and subtests, and unittest. What is not here is printed by name.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use futures::StreamExt as _;
+use quarry::build::SearchPaths;
+use quarry::build::python::Interpreter;
+use quarry::domain::outcome::TestStatus;
+use quarry::recipe::model::Runner;
+use quarry::sandbox::{End, Job, JobResult, Limits, Mount, Room, RoomKind, SYSTEM_PATH};
+use quarry::verify::{Channel, Ended, Fault, command, judge, read};
+use tokio_util::sync::CancellationToken;
+
+const SECRET: &[u8] = b"a secret of this test";
+
+/// What is tried: a Python and what is installed beside pytest. Not every pytest runs on every Python.
+const MATRIX: [(&str, &[&str]); 9] = [
+    ("3.6", &["pytest==3.0.7"]),
+    (
+        "3.6",
+        &[
+            "pytest==3.10.1",
+            "pytest-xdist==1.27.0",
+            "pytest-rerunfailures==7.0",
+        ],
+    ),
+    (
+        "3.6",
+        &[
+            "pytest==4.6.11",
+            "pytest-xdist==1.34.0",
+            "pytest-rerunfailures==8.0",
+            "pytest-subtests==0.3.2",
+        ],
+    ),
+    (
+        "3.6",
+        &[
+            "pytest==5.4.3",
+            "pytest-xdist==1.34.0",
+            "pytest-rerunfailures==10.3",
+            "pytest-subtests==0.5.0",
+        ],
+    ),
+    (
+        "3.8",
+        &[
+            "pytest==6.2.5",
+            "pytest-xdist==3.5.0",
+            "pytest-rerunfailures==12.0",
+        ],
+    ),
+    (
+        "3.8",
+        &[
+            "pytest==8.3.5",
+            "pytest-xdist==3.6.1",
+            "pytest-rerunfailures==14.0",
+            "pytest-subtests==0.13.1",
+        ],
+    ),
+    (
+        "3.11",
+        &[
+            "pytest==7.4.4",
+            "pytest-xdist==3.8.0",
+            "pytest-rerunfailures==16.1",
+            "pytest-subtests==0.15.0",
+        ],
+    ),
+    ("3.12", &["pytest==8.4.2"]),
+    (
+        "3.13",
+        &[
+            "pytest==9.0.1",
+            "pytest-xdist==3.8.0",
+            "pytest-rerunfailures==16.1",
+        ],
+    ),
+];
+
+fn search_paths() -> SearchPaths {
+    SearchPaths::of(&std::env::vars().collect())
+}
+
+/// The interpreters here, one for each minor version.
+fn interpreters() -> BTreeMap<String, Interpreter> {
+    let mut found = BTreeMap::new();
+    for python in search_paths().interpreters() {
+        found.entry(python.version.short()).or_insert(python);
+    }
+    assert!(
+        !found.is_empty(),
+        "tests need a Python 3 in `PYENV_ROOT` or on `PATH`"
+    );
+    found
+}
+
+fn projects() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/runner")
+}
+
+/// A Python with a runner, and the room.
+struct Bench {
+    folder: tempfile::TempDir,
+    room: Room,
+    python: PathBuf,
+    mounts: Vec<Mount>,
+}
+
+impl Bench {
+    fn new(interpreter: &Interpreter, packages: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let room = Room::detect(RoomKind::Process, &folder.path().join("room")).unwrap();
+        let environment = folder.path().join("env");
+        let uv = search_paths().uv().unwrap();
+        let run = |args: &[&str]| {
+            let output = Command::new(&uv)
+                .args(args)
+                .env("UV_PYTHON_DOWNLOADS", "never")
+                .output()
+                .unwrap();
+            assert!(
+                output.status.success(),
+                "{args:?}: {}",
+                String::from_utf8_lossy(&output.stderr)
+            );
+        };
+        let text = |path: &Path| path.to_str().unwrap().to_owned();
+        run(&[
+            "venv",
+            "--python",
+            &text(&interpreter.executable),
+            &text(&environment),
+        ]);
+        let python = environment.join("bin/python");
+        if !packages.is_empty() {
+            let mut args = vec!["pip", "install", "--python"];
+            let python = text(&python);
+            args.push(&python);
+            args.extend(packages);
+            run(&args);
+        }
+        let runner = folder.path().join("runner");
+        std::fs::create_dir(&runner).unwrap();
+        for (name, text) in quarry::verify::FILES {
+            std::fs::write(runner.join(name), text).unwrap();
+        }
+        let prefix = interpreter.executable.parent().unwrap().parent().unwrap();
+        let mut mounts = vec![
+            Mount::read_only(&environment, &environment),
+            Mount::read_only(runner, "/quarry/runner"),
+        ];
+        if !prefix.starts_with("/usr") {
+            mounts.push(Mount::read_only(prefix, prefix));
+        }
+        Self {
+            folder,
+            room,
+            python,
+            mounts,
+        }
+    }
+
+    /// Runs the tests of a copy of one project.
+    async fn run(
+        &self,
+        project: &str,
+        runner: Runner,
+        args: &[&str],
+        change: impl Fn(&mut Job),
+    ) -> (JobResult, Channel) {
+        let place = tempfile::tempdir_in(self.folder.path()).unwrap();
+        let (tree, channel) = (place.path().join("tree"), place.path().join("channel"));
+        let copied = Command::new("cp")
+            .arg("-r")
+            .arg(projects().join(project))
+            .arg(&tree)
+            .status()
+            .unwrap();
+        assert!(copied.success());
+        std::fs::write(&channel, "").unwrap();
+        let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
+        let python = self.python.to_str().unwrap();
+        let mut job = Job::new(
+            command(python, "/quarry/runner", "/quarry/channel", runner, &args),
+            "/testbed",
+        );
+        job.mounts.clone_from(&self.mounts);
+        job.mounts.push(Mount::writable(&tree, "/testbed"));
+        job.mounts.push(Mount::writable(&channel, "/quarry/channel"));
+        let env = [
+            ("PATH", SYSTEM_PATH),
+            ("LANG", "C.UTF-8"),
+            ("PYTHONDONTWRITEBYTECODE", "1"),
+        ];
+        job.env = env
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let hex: Vec<String> = SECRET.iter().map(|byte| format!("{byte:02x}")).collect();
+        job.stdin = format!("{}\n", hex.concat()).into_bytes();
+        job.channel = Some(channel);
+        job.limits = Limits {
+            wall: Duration::from_mins(2),
+            ..Limits::default()
+        };
+        change(&mut job);
+        let result = self.room.run(&job, &CancellationToken::new()).await.unwrap();
+        let told = read(&result.channel, SECRET);
+        (result, told)
+    }
+
+    async fn pytest(&self, project: &str, more: &[&str]) -> (JobResult, Channel) {
+        let args = [
+            "-p",
+            "no:cacheprovider",
+            "-o",
+            "addopts=",
+            "--continue-on-collection-errors",
+        ];
+        self.run(project, Runner::Pytest, &[&args[..], more].concat(), |_| {})
+            .await
+    }
+}
+
+fn verdict(result: &JobResult, told: &Channel) -> Result<(), Fault> {
+    let ended = match result.end {
+        End::Exited(code) => Ended::Exited(code),
+        End::Signaled(signal) => Ended::Signaled(signal),
+        End::WallClock => Ended::TimeOut,
+        other => panic!("{other:?}: {}", result.stdout.text()),
+    };
+    judge(ended, told)
+}
+
+fn reason(result: &JobResult, told: &Channel) -> (&'static str, String) {
+    verdict(result, told).map_or_else(|fault| (fault.reason, fault.detail), |()| ("ok", String::new()))
+}
+
+/// A test of these projects says in its name how it ends.
+fn promised(id: &str) -> TestStatus {
+    let name = id.split('[').next().unwrap();
+    match name.rsplit(['_', '.']).next().unwrap() {
+        "passes" | "pass" => TestStatus::Passed,
+        "fails" => TestStatus::Failed,
+        "errors" => TestStatus::Errored,
+        "skips" => TestStatus::Skipped,
+        "xfails" => TestStatus::Xfailed,
+        "xpasses" => TestStatus::Xpassed,
+        other => panic!("`{id}` promises `{other}`"),
+    }
+}
+
+fn check_promises(which: &str, told: &Channel, count: usize) {
+    let wrong: Vec<_> = told
+        .outcome
+        .tests
+        .iter()
+        .filter(|(id, status)| promised(id.as_str()) != **status)
+        .collect();
+    assert!(wrong.is_empty(), "{which}: {wrong:#?}");
+    assert_eq!(
+        told.outcome.tests.len(),
+        count,
+        "{which}: {:#?}",
+        told.outcome.tests.keys()
+    );
+}
+
+/// Every outcome, plainly and (where it is installed) under xdist.
+async fn outcomes(which: &str, bench: &Bench, packages: &[&str]) {
+    let has = |name: &str| packages.iter().any(|package| package.starts_with(name));
+    let mut ways: Vec<&[&str]> = vec![&[]];
+    if has("pytest-xdist") {
+        ways.push(&["-n", "2"]);
+    }
+    for more in ways {
+        let which = &format!("{which} {more:?}");
+        let (result, told) = bench.pytest("outcomes", more).await;
+        assert_eq!(
+            reason(&result, &told),
+            ("ok", String::new()),
+            "{which}: {}",
+            result.stdout.text()
+        );
+        check_promises(which, &told, 35);
+        let errors: Vec<&String> = told.outcome.collection_errors.keys().collect();
+        let skips: Vec<&String> = told.outcome.collection_skips.keys().collect();
+        assert_eq!(errors, ["test_broken.py"], "{which}");
+        // Under xdist a worker's skips stay in the worker.
+        assert!(
+            skips == ["test_module_skip.py"] || (skips.is_empty() && !more.is_empty()),
+            "{which}: {skips:?}"
+        );
+        for id in [
+            "test_outcomes.py::TestClass::test_method_passes",
+            "test_outcomes.py::test_ids_pass[[x]]",
+            "test_outcomes.py::test_ids_pass[a-b/c.py::d]",
+        ] {
+            assert!(told.outcome.tests.contains_key(&id.into()), "{which}: no `{id}`");
+        }
+        assert_eq!((told.forged, told.damaged), (0, false), "{which}");
+        assert_eq!(told.collected.len(), told.outcome.tests.len(), "{which}");
+    }
+    if has("pytest-rerunfailures") {
+        let (result, told) = bench.pytest("reruns", &["--reruns", "2"]).await;
+        assert_eq!(reason(&result, &told).0, "ok", "{which}");
+        check_promises(which, &told, 1 + 1);
+        let reruns: Vec<(&str, u32)> = told
+            .reruns
+            .iter()
+            .map(|(id, times)| (id.as_str(), *times))
+            .collect();
+        let expected = [
+            ("test_reruns.py::test_never_passes_or_fails", 2),
+            ("test_reruns.py::test_second_try_passes", 1),
+        ];
+        assert_eq!(reruns, expected, "{which}");
+    }
+}
+
+/// What hostile or broken tests do to a run.
+async fn hostile(which: &str, bench: &Bench) {
+    let alone = async |module: &str| bench.pytest("hostile", &[module]).await;
+
+    let (result, told) = alone("test_exit.py").await;
+    let (word, detail) = reason(&result, &told);
+    assert_eq!(word, "lost-channel", "{which}");
+    assert!(
+        detail.contains("`test_exit.py::test_leaves`"),
+        "{which}: {detail}"
+    );
+
+    let (result, told) = alone("test_segfault.py").await;
+    let (word, detail) = reason(&result, &told);
+    assert_eq!(word, "crash", "{which}: {detail}");
+    assert!(
+        detail.contains("signal 11") && detail.contains("test_crashes"),
+        "{which}: {detail}"
+    );
+
+    for module in ["test_pytest_exit.py", "test_interrupt.py"] {
+        let (result, told) = alone(module).await;
+        assert_eq!(reason(&result, &told).0, "interrupted", "{which}: {module}");
+    }
+
+    let (result, told) = alone("test_forge.py").await;
+    assert_eq!(
+        reason(&result, &told).0,
+        "ok",
+        "{which}: {}",
+        result.stdout.text()
+    );
+    assert_eq!(told.forged, 101, "{which}");
+    assert_eq!(
+        told.outcome.tests[&"test_forge.py::test_fails".into()],
+        TestStatus::Failed,
+        "{which}"
+    );
+
+    let (result, told) = alone("test_truncate.py").await;
+    assert_ne!(reason(&result, &told).0, "ok", "{which}");
+
+    let (result, told) = alone("test_hangs_at_exit.py").await;
+    assert_eq!(reason(&result, &told).0, "ok", "{which}");
+
+    let (result, told) = alone("test_network.py").await;
+    assert_eq!(reason(&result, &told).0, "ok", "{which}");
+    assert!(
+        told.outcome.tests.values().all(|status| status.is_pass()),
+        "{which}: {:?}",
+        told.messages
+    );
+
+    // A conftest that cannot be imported is a collection error of its folder, not a usage error.
+    let (result, told) = bench.pytest("hostile/conf", &[]).await;
+    assert_eq!(
+        reason(&result, &told).0,
+        "ok",
+        "{which}: {}",
+        result.stdout.text()
+    );
+    assert!(told.outcome.tests.is_empty(), "{which}");
+    let errors: Vec<&String> = told.outcome.collection_errors.keys().collect();
+    assert_eq!(errors, ["conftest.py"], "{which}: {:?}", told.outcome);
+
+    let (result, told) = bench.pytest("reruns", &["--no-such-option"]).await;
+    assert_eq!(reason(&result, &told).0, "usage-error", "{which}");
+
+    let thief = |job: &mut Job| drop(job.env.insert("PYTHONPATH".to_owned(), "/testbed".to_owned()));
+    let (result, told) = bench
+        .run(
+            "hostile/sitecustom",
+            Runner::Pytest,
+            &["-p", "no:cacheprovider"],
+            thief,
+        )
+        .await;
+    assert_eq!(reason(&result, &told).0, "ok", "{which}");
+    assert!(
+        told.outcome.tests.values().all(|status| status.is_pass()),
+        "{which}: {:?}",
+        told.messages
+    );
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn pytest_from_3_to_9_tells_every_outcome() {
+    let found = interpreters();
+    let mut tried = Vec::new();
+    for (python, packages) in MATRIX {
+        match found.get(python) {
+            Some(interpreter) => tried.push((interpreter, packages)),
+            None => println!("not tried, no Python {python} here: {}", packages.join(" ")),
+        }
+    }
+    if tried.is_empty() {
+        // Whatever Python there is must do with the pytest of today.
+        tried.push((found.values().next_back().unwrap(), &["pytest", "pytest-xdist"]));
+    }
+    let last = tried.len() - 1;
+    let jobs = tried
+        .into_iter()
+        .enumerate()
+        .map(async |(index, (interpreter, packages))| {
+            let which = format!("Python {}, {}", interpreter.version, packages.join(" "));
+            let bench = Bench::new(interpreter, packages);
+            outcomes(&which, &bench, packages).await;
+            // The oldest, the middle and the newest.
+            if [0, last / 2, last].contains(&index) {
+                hostile(&which, &bench).await;
+            }
+            println!("tried: {which}");
+        });
+    futures::stream::iter(jobs)
+        .buffer_unordered(2)
+        .collect::<Vec<()>>()
+        .await;
+}
+
+#[tokio::test]
+async fn a_worker_that_dies_under_xdist_is_a_crash() {
+    let found = interpreters();
+    let interpreter = found.values().next_back().unwrap();
+    let bench = Bench::new(interpreter, &["pytest", "pytest-xdist"]);
+    let (result, told) = bench.pytest("hostile", &["-n", "2", "test_exit.py"]).await;
+    let (word, detail) = reason(&result, &told);
+    assert_eq!(word, "crash", "{detail}");
+    assert!(detail.contains("`test_exit.py::test_leaves`"), "{detail}");
+}
+
+#[tokio::test]
+async fn an_environment_without_the_runner_says_so() {
+    let found = interpreters();
+    let bench = Bench::new(found.values().next_back().unwrap(), &[]);
+    let (result, told) = bench.pytest("outcomes", &[]).await;
+    let (word, detail) = reason(&result, &told);
+    assert_eq!(word, "no-runner", "{}", result.stdout.text());
+    assert!(detail.contains("pytest"), "{detail}");
+}
+
+#[tokio::test]
+async fn unittest_tells_every_outcome() {
+    for interpreter in interpreters().values() {
+        let which = &format!("Python {}", interpreter.version);
+        let bench = Bench::new(interpreter, &[]);
+        for args in [
+            &["discover", "-v"][..],
+            &["suite.test_units", "suite.test_async", "suite.test_module_setup"][..],
+        ] {
+            let (result, told) = bench.run("units", Runner::Unittest, args, |_| {}).await;
+            assert_eq!(
+                reason(&result, &told).0,
+                "ok",
+                "{which}: {}",
+                result.stdout.text()
+            );
+            check_promises(which, &told, 21);
+            if args[0] == "discover" {
+                let errors: Vec<&String> = told.outcome.collection_errors.keys().collect();
+                assert_eq!(errors, ["suite.test_broken"], "{which}");
+                let skips: Vec<&String> = told.outcome.collection_skips.keys().collect();
+                assert_eq!(skips, ["suite.test_module_skip"], "{which}");
+            }
+        }
+    }
+}
