@@ -174,7 +174,7 @@ string_serde!(CommitSha);
 pub struct CandidateId {
     /// The repository the pull request was opened in.
     pub repo: RepoName,
-    /// Its number there, from 1.
+    /// Its number there.
     pub number: u32,
 }
 
@@ -199,15 +199,12 @@ impl FromStr for CandidateId {
         let Some((repo, number)) = text.split_once('#') else {
             return bad(text, WHAT);
         };
-        match (repo.parse(), number.parse()) {
-            (Ok(repo), Ok(number)) if number > 0 && !number_has_sign(text) => Ok(Self { repo, number }),
+        match (repo.parse::<RepoName>(), number.parse::<u32>()) {
+            // Digits as they are written: no sign, no leading zero. Mirrors with a `refs/pull/0/head` exist.
+            (Ok(repo), Ok(number)) if format!("{repo}#{number}") == text => Ok(Self { repo, number }),
             _ => bad(text, WHAT),
         }
     }
-}
-
-fn number_has_sign(text: &str) -> bool {
-    text.contains("#+") || text.contains("#0")
 }
 
 string_serde!(CandidateId);
