@@ -14,3 +14,4 @@ mod python;
 mod runner_matrix;
 mod sample;
 mod sandbox;
+mod verify;

@@ -1,0 +1,373 @@
+//! One candidate's verification, end to end, through the ledger, in both rooms.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use quarry::blobs::Blobs;
+use quarry::clock::SystemClock;
+use quarry::domain::attempt::{Attempt, AttemptOutcome, Stage};
+use quarry::domain::event::Silent;
+use quarry::domain::ids::TestId;
+use quarry::domain::oracle::{FlakyTest, Oracle};
+use quarry::domain::outcome::TestStatus;
+use quarry::domain::path::RepoPath;
+use quarry::recipe::model::{Runner, Verification};
+use quarry::sandbox::{FurnishError, Furnishing, Mount, Room, RoomKind, Toolchain};
+use quarry::store::Store;
+use quarry::verify::{Failure, Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
+use quarry::workspace::{Context, Workspace, WorkspaceLock};
+use tokio_util::sync::CancellationToken;
+
+/// Some Python with its standard library, and one file that "installing" leaves in the work tree.
+struct Plain(PathBuf);
+
+impl Furnishing for Plain {
+    fn toolchain(&self, _tree: &Path) -> Result<Toolchain, FurnishError> {
+        let python = self.0.canonicalize().unwrap();
+        let prefix = python.parent().unwrap().parent().unwrap();
+        let mounts = if prefix.starts_with("/usr") {
+            vec![]
+        } else {
+            vec![Mount::read_only(prefix, prefix)]
+        };
+        let env = BTreeMap::from([("FLAVOUR".to_owned(), "plain".to_owned())]);
+        Ok(Toolchain {
+            mounts,
+            path_dirs: vec![python.parent().unwrap().to_owned()],
+            python,
+            env,
+        })
+    }
+
+    fn lay_products(&self, tree: &Path) -> Result<(), FurnishError> {
+        std::fs::write(tree.join("product.txt"), "left by the install").unwrap();
+        Ok(())
+    }
+}
+
+const TESTS: &str = r#"import os
+import unittest
+
+import lib
+
+
+class Lib(unittest.TestCase):
+    def test_value(self):
+        self.assertEqual(lib.VALUE, 2)
+
+    def test_type(self):
+        self.assertIsInstance(lib.VALUE, int)
+
+    def test_old(self):
+        self.assertEqual(lib.VALUE, 1)
+
+    def test_each_run_has_a_fresh_tree(self):
+        self.assertFalse(os.path.exists("dirt"))
+        open("dirt", "w").close()
+        os.mkdir("locked")
+        os.chmod("locked", 0)
+
+    def test_environment(self):
+        self.assertEqual(os.environ["FLAVOUR"], "plain")
+        self.assertEqual(open("product.txt").read(), "left by the install")
+        self.assertNotIn("CI", os.environ)
+
+    def test_order(self):
+        self.assertNotEqual(os.environ["PYTHONHASHSEED"], "2")
+
+    def test_never(self):
+        self.fail()
+
+    @unittest.skip("always")
+    def test_skipped(self):
+        pass
+
+    @unittest.skipIf(lib.VALUE == 1, "not yet")
+    def test_skipped_before(self):
+        pass
+"#;
+
+const GOLD: &str = "diff --git a/lib.py b/lib.py
+--- a/lib.py
++++ b/lib.py
+@@ -1 +1 @@
+-VALUE = 1
++VALUE = 2
+";
+
+/// A patch that adds one file.
+fn adds(path: &str, text: &str) -> Vec<u8> {
+    let lines = text
+        .lines()
+        .fold(String::new(), |lines, line| lines + "+" + line + "\n");
+    let count = text.lines().count();
+    format!("diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{count} @@\n{lines}")
+        .into_bytes()
+}
+
+struct Site {
+    folder: tempfile::TempDir,
+    context: Context,
+    verifier: Verifier,
+    _lock: WorkspaceLock,
+}
+
+impl Site {
+    fn new(kind: RoomKind) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let place = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
+        let workspace = Workspace::at(&place);
+        let lock = workspace.lock().unwrap();
+        let context = Context {
+            store: Store::open(&workspace.ledger()).unwrap(),
+            blobs: Blobs::new(workspace.state().join("blobs")),
+            workspace,
+            clock: Arc::new(SystemClock),
+            events: Arc::new(Silent),
+            cancel: CancellationToken::new(),
+            jobs: 2,
+        };
+        let room = Room::detect(kind, &folder.path().join("room")).unwrap();
+        let verifier = Verifier::new(context.clone(), room).unwrap();
+        let tree = folder.path().join("tree");
+        std::fs::create_dir_all(tree.join("tests")).unwrap();
+        std::fs::write(tree.join("lib.py"), "VALUE = 1\n").unwrap();
+        std::fs::write(tree.join("tests/__init__.py"), "").unwrap();
+        Self {
+            folder,
+            context,
+            verifier,
+            _lock: lock,
+        }
+    }
+
+    fn request(&self, tests: &str, gold: &str) -> VerifyRequest {
+        VerifyRequest {
+            subject: Subject {
+                candidate: "quarry-bench/tiny#1".parse().unwrap(),
+                base_commit: "d16bfe05a744909de4b27f5875fe0d4ed41ce607".parse().unwrap(),
+                patches: Patches {
+                    test: adds("tests/test_lib.py", tests),
+                    gold: gold.into(),
+                },
+                touched: vec![RepoPath::from("tests/test_lib.py")],
+                environment_key: "plain".to_owned(),
+                variables: BTreeMap::new(),
+                settings: Verification {
+                    runner: Runner::Unittest,
+                    args: vec![],
+                    ..Verification::default()
+                },
+            },
+            tree: self.folder.path().join("tree"),
+            environment: Arc::new(Plain(crate::python::python())),
+            again: false,
+        }
+    }
+
+    async fn failure(&self, request: &VerifyRequest) -> Failure {
+        match self.verifier.verify(request).await.unwrap() {
+            VerifyOutcome::Failed(failure) => failure,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn attempts(&self) -> Vec<Attempt> {
+        self.context.store.attempts(Some(Stage::Verify), None).unwrap()
+    }
+
+    fn log(&self, failure: &Failure) -> String {
+        String::from_utf8(self.context.blobs.get(failure.log.as_ref().unwrap()).unwrap()).unwrap()
+    }
+
+    /// What runs left in the scratch folder, beside the runner's own files.
+    fn leftovers(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.context.workspace.scratch()).unwrap();
+        entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| name != "runner")
+            .collect()
+    }
+}
+
+fn ids(names: &[&str]) -> Vec<TestId> {
+    names
+        .iter()
+        .map(|name| TestId(format!("tests.test_lib.Lib.{name}")))
+        .collect()
+}
+
+#[tokio::test]
+async fn both_sides_make_an_oracle_that_is_made_once() {
+    let expected = Oracle {
+        fail_to_pass: ids(&["test_value"]),
+        pass_to_pass: ids(&["test_each_run_has_a_fresh_tree", "test_environment", "test_type"]),
+        pass_to_fail: ids(&["test_old"]),
+        fail_to_fail: ids(&["test_never"]),
+        skipped_on_one_side: ids(&["test_skipped_before"]),
+        never_ran: ids(&["test_skipped"]),
+        flaky: vec![FlakyTest {
+            test: ids(&["test_order"])[0].clone(),
+            passed_before: 2,
+            passed_after: 2,
+        }],
+        before_gold: vec![TestStatus::Failed],
+        runs_before: 3,
+        runs_after: 3,
+        ..Oracle::default()
+    };
+    for kind in [RoomKind::Process, RoomKind::None] {
+        let site = Site::new(kind);
+        let request = site.request(TESTS, GOLD);
+        let first = site.verifier.verify(&request).await.unwrap();
+        let VerifyOutcome::Verified(verified) = &first else {
+            panic!("{kind:?}: {first:?}")
+        };
+        assert_eq!(verified.oracle, expected, "{kind:?}");
+        assert!(verified.runner.starts_with("unittest 3."), "{}", verified.runner);
+        assert_eq!(site.leftovers(), [""; 0], "{kind:?}");
+        let log = site.context.blobs.get(verified.log.as_ref().unwrap()).unwrap();
+        let log = String::from_utf8(log).unwrap();
+        assert!(log.contains("==== run 3 after gold ===="), "{log}");
+
+        assert_eq!(site.verifier.verify(&request).await.unwrap(), first, "{kind:?}");
+        assert_eq!(
+            site.attempts().len(),
+            1,
+            "{kind:?}: the second answer is the ledger's"
+        );
+        let mut other = request.clone();
+        other.subject.settings.runs = 1;
+        let VerifyOutcome::Verified(verified) = site.verifier.verify(&other).await.unwrap() else {
+            panic!()
+        };
+        assert_eq!(verified.oracle.runs_after, 1);
+        assert_eq!(verified.oracle.flaky, []);
+        assert_eq!(
+            site.attempts().len(),
+            2,
+            "{kind:?}: other settings are other work"
+        );
+    }
+}
+
+#[tokio::test]
+async fn patches_that_do_not_apply_are_the_projects_fault() {
+    let site = Site::new(RoomKind::Process);
+    let failure = site
+        .failure(&site.request(TESTS, &GOLD.replace("VALUE = 1", "VALUE = 7")))
+        .await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Project, "gold-does-not-apply")
+    );
+    assert!(failure.detail.contains("lib.py"), "{}", failure.detail);
+    let mut request = site.request(TESTS, GOLD);
+    request.subject.patches.test = adds("tests/__init__.py", "x = 1");
+    let failure = site.failure(&request).await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Project, "test-patch-does-not-apply")
+    );
+    let mut request = site.request(TESTS, GOLD);
+    request.subject.patches.test = adds("data/x.json", "{}");
+    request.subject.touched = vec![RepoPath::from("data/x.json")];
+    let failure = site.failure(&request).await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Project, "nothing-to-run")
+    );
+    let before = site.attempts().len();
+    assert_eq!(site.failure(&request).await, failure);
+    assert_eq!(
+        site.attempts().len(),
+        before,
+        "a project outcome is not tried again"
+    );
+    let failure = site.failure(&site.request("x = 1", GOLD)).await;
+    assert_eq!(failure.reason, "no-tests");
+}
+
+const HANG: &str = "import time
+import unittest
+
+
+class Hang(unittest.TestCase):
+    def test_a(self):
+        pass
+
+    def test_hangs(self):
+        print('going to sleep')
+        time.sleep(1000)
+";
+
+#[tokio::test]
+async fn an_infra_outcome_is_tried_to_its_cap_and_then_stands() {
+    let site = Site::new(RoomKind::Process);
+    let mut request = site.request(HANG, GOLD);
+    request.subject.settings.timeout_seconds = 2;
+    let failure = site.failure(&request).await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Infra, "time-out")
+    );
+    assert!(
+        failure.detail.contains("run 1 before gold") && failure.detail.contains("test_hangs"),
+        "{}",
+        failure.detail
+    );
+    assert!(site.log(&failure).contains("1 Passed"), "{}", site.log(&failure));
+    assert_eq!(site.attempts().len(), 2);
+    assert_eq!(site.failure(&request).await, failure);
+    assert_eq!(site.attempts().len(), 2, "its tries are used up");
+    request.subject.settings.infra_tries = 1;
+    site.failure(&VerifyRequest {
+        again: true,
+        ..request.clone()
+    })
+    .await;
+    assert_eq!(site.attempts().len(), 3, "asked for again");
+    assert_eq!(site.leftovers(), [""; 0]);
+}
+
+#[tokio::test]
+async fn a_process_that_dies_in_a_test_makes_no_oracle() {
+    let site = Site::new(RoomKind::Process);
+    let dies = TESTS.replace("self.fail()", "os._exit(0) if lib.VALUE == 2 else None");
+    let mut request = site.request(&dies, GOLD);
+    request.subject.settings.infra_tries = 1;
+    let failure = site.failure(&request).await;
+    assert_eq!(
+        (failure.outcome, failure.reason.as_str()),
+        (AttemptOutcome::Infra, "lost-channel")
+    );
+    assert!(
+        failure.detail.contains("run 1 after gold") && failure.detail.contains("test_never"),
+        "{}",
+        failure.detail
+    );
+    assert!(site.attempts()[0].result.is_none());
+}
+
+#[tokio::test]
+async fn a_stopped_run_leaves_no_attempt() {
+    let site = Site::new(RoomKind::Process);
+    let request = site.request(HANG, GOLD);
+    let kill = CancellationToken::new();
+    let verifier = site.verifier.clone().with_kill(kill.clone());
+    let killer = async {
+        tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+        kill.cancel();
+    };
+    let (outcome, ()) = tokio::join!(verifier.verify(&request), killer);
+    assert_eq!(outcome.unwrap(), VerifyOutcome::Cancelled);
+    site.context.cancel.cancel();
+    assert_eq!(
+        site.verifier.verify(&request).await.unwrap(),
+        VerifyOutcome::Cancelled
+    );
+    assert_eq!(site.attempts(), []);
+    assert_eq!(site.leftovers(), [""; 0]);
+}
