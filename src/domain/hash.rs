@@ -1,7 +1,5 @@
 //! Content hashes: what makes "same input, same bytes" checkable.
 
-use std::fmt::Write as _;
-
 use sha2::{Digest, Sha256};
 
 /// The SHA-256 of `bytes`, as 64 lower-case hex digits.
@@ -9,13 +7,16 @@ pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }
 
-fn hex(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+/// Bytes as lower-case hex digits.
+pub fn hex(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        for digit in [byte >> 4, byte & 15] {
+            text.push(char::from(DIGITS[usize::from(digit)]));
+        }
+    }
+    text
 }
 
 /// Hashes a list of named parts so that no two different lists collide by concatenation:

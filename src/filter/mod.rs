@@ -18,9 +18,11 @@
 //! | [`eval`] | asking a rule: true, false, not to be known |
 //! | [`plan`](mod@plan) | which rules run when, and what each reads |
 //! | [`funnel`] | how many each rule met, stopped and let through |
+//! | [`dataset`] | rows of published datasets |
 //! | [`run`] | the shell: candidates and datasets in, decisions and survivors out |
 
 pub mod compile;
+pub mod dataset;
 pub mod eval;
 pub mod facts;
 pub mod files;

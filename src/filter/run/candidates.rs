@@ -127,42 +127,10 @@ fn judge(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use camino::Utf8PathBuf;
-
     use super::*;
-    use crate::blobs::Blobs;
-    use crate::clock::SystemClock;
     use crate::domain::decision::Verdict;
-    use crate::domain::event::Silent;
+    use crate::filter::run::tests::{context, part_of};
     use crate::filter::tests::{candidate, recipe};
-    use crate::store::Store;
-    use crate::workspace::Workspace;
-
-    fn context(folder: &tempfile::TempDir) -> Context {
-        let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
-        std::fs::create_dir_all(root.join(".quarry")).unwrap();
-        let workspace = Workspace::at(&root);
-        Context {
-            store: Store::open(&workspace.ledger()).unwrap(),
-            blobs: Blobs::new(workspace.state().join("blobs")),
-            workspace,
-            clock: Arc::new(SystemClock),
-            events: Arc::new(Silent),
-            cancel: tokio_util::sync::CancellationToken::new(),
-            jobs: 2,
-        }
-    }
-
-    #[expect(clippy::unnecessary_wraps, reason = "the shape of a split")]
-    fn part_of(file: &FileChange) -> Option<Part> {
-        Some(if file.path.has_extension("rst") {
-            Part::Docs
-        } else {
-            Part::Gold
-        })
-    }
 
     #[test]
     fn oracle_rules_meet_only_what_was_verified_and_nothing_is_recorded_twice() {

@@ -1,0 +1,276 @@
+//! Rows of JSON as a Parquet file. Columns stand in the order in which rows first name them; a column's type is the one
+//! that all its values have, and JSON as text where they have several.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{BufRead as _, BufReader, Seek as _};
+use std::sync::Arc;
+
+use camino::Utf8Path;
+use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::Result;
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::schema::types::{PrimitiveTypeBuilder, Type, TypePtr};
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value as Json;
+
+use super::copy::properties;
+use super::wrap;
+use crate::filter::run::FilterError;
+
+/// Rows in a row group: what readers of datasets like to take at once.
+const GROUP: usize = 1000;
+
+/// A column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Only nulls so far.
+    Unseen,
+    Text,
+    Int,
+    Double,
+    Bool,
+    Texts,
+    /// Anything else, as JSON in a text.
+    Json,
+}
+
+impl Kind {
+    fn of(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Unseen,
+            Json::Bool(_) => Self::Bool,
+            Json::Number(number) if number.is_i64() => Self::Int,
+            Json::Number(number) if number.is_f64() => Self::Double,
+            Json::String(_) => Self::Text,
+            Json::Array(items) if items.iter().all(|item| item.is_string() || item.is_null()) => Self::Texts,
+            _ => Self::Json,
+        }
+    }
+
+    fn join(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Unseen, known) | (known, Self::Unseen) => known,
+            (left, right) if left == right => left,
+            _ => Self::Json,
+        }
+    }
+}
+
+/// What the rows' columns are, learnt row by row.
+#[derive(Debug, Default)]
+pub(in crate::filter::run) struct Columns {
+    names: Vec<String>,
+    kinds: BTreeMap<String, Kind>,
+}
+
+impl Columns {
+    /// Takes one row into account.
+    pub(in crate::filter::run) fn learn(&mut self, line: &[u8]) -> serde_json::Result<()> {
+        let Ordered(row) = serde_json::from_slice(line)?;
+        for (name, value) in row {
+            let kind = Kind::of(&value);
+            if let Some(known) = self.kinds.get_mut(&name) {
+                *known = known.join(kind);
+            } else {
+                self.names.push(name.clone());
+                self.kinds.insert(name, kind);
+            }
+        }
+        Ok(())
+    }
+
+    fn schema(&self) -> Result<TypePtr> {
+        let fields = self
+            .names
+            .iter()
+            .map(|name| column_type(name, self.kinds[name]).map(Arc::new));
+        Ok(Arc::new(
+            Type::group_type_builder("schema")
+                .with_fields(fields.collect::<Result<_>>()?)
+                .build()?,
+        ))
+    }
+}
+
+/// Writes the rows in `lines` (JSONL, all of which `columns` has learnt) to `target`.
+pub(in crate::filter::run) fn write(
+    path: &Utf8Path,
+    mut lines: File,
+    columns: &Columns,
+    target: &File,
+) -> std::result::Result<(), FilterError> {
+    let io = |cause| FilterError::Write {
+        file: path.to_string(),
+        cause,
+    };
+    lines.rewind().map_err(io)?;
+    let target = target.try_clone().map_err(io)?;
+    let parquet = wrap(path.as_str());
+    let properties = properties().map_err(&parquet)?.build();
+    let schema = columns.schema().map_err(&parquet)?;
+    let mut writer = SerializedFileWriter::new(target, schema, Arc::new(properties)).map_err(&parquet)?;
+    let mut group: Vec<BTreeMap<String, Json>> = Vec::new();
+    let mut rows = BufReader::new(lines).lines();
+    loop {
+        let row = rows.next().transpose().map_err(io)?;
+        let ended = row.is_none();
+        if let Some(row) = row {
+            group.push(serde_json::from_str(&row).map_err(|error| io(error.into()))?);
+        }
+        if group.len() == GROUP || (ended && !group.is_empty()) {
+            write_group(&mut writer, columns, &group).map_err(&parquet)?;
+            group.clear();
+        }
+        if ended {
+            writer.close().map_err(&parquet)?;
+            return Ok(());
+        }
+    }
+}
+
+fn write_group(
+    writer: &mut SerializedFileWriter<File>,
+    columns: &Columns,
+    rows: &[BTreeMap<String, Json>],
+) -> Result<()> {
+    let mut out = writer.next_row_group()?;
+    for name in &columns.names {
+        let values = rows
+            .iter()
+            .map(|row| row.get(name).filter(|value| !value.is_null()));
+        if let Some(mut column) = out.next_column()? {
+            write_column(&mut column, columns.kinds[name], values)?;
+            column.close()?;
+        }
+    }
+    out.close()?;
+    Ok(())
+}
+
+fn write_column<'v>(
+    column: &mut SerializedColumnWriter<'_>,
+    kind: Kind,
+    values: impl Iterator<Item = Option<&'v Json>> + Clone,
+) -> Result<()> {
+    let levels: Vec<i16> = values.clone().map(|value| i16::from(value.is_some())).collect();
+    let present = values.clone().flatten();
+    match kind {
+        Kind::Int => {
+            let numbers: Vec<i64> = present.filter_map(Json::as_i64).collect();
+            column
+                .typed::<Int64Type>()
+                .write_batch(&numbers, Some(&levels), None)?;
+        }
+        Kind::Double => {
+            let numbers: Vec<f64> = present.filter_map(Json::as_f64).collect();
+            column
+                .typed::<DoubleType>()
+                .write_batch(&numbers, Some(&levels), None)?;
+        }
+        Kind::Bool => {
+            let truths: Vec<bool> = present.filter_map(Json::as_bool).collect();
+            column
+                .typed::<BoolType>()
+                .write_batch(&truths, Some(&levels), None)?;
+        }
+        Kind::Text | Kind::Unseen => {
+            let texts: Vec<ByteArray> = present.filter_map(Json::as_str).map(ByteArray::from).collect();
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&texts, Some(&levels), None)?;
+        }
+        Kind::Json => {
+            let texts: Vec<ByteArray> = present
+                .map(|value| ByteArray::from(value.to_string().into_bytes()))
+                .collect();
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&texts, Some(&levels), None)?;
+        }
+        Kind::Texts => return write_texts(column, values),
+    }
+    Ok(())
+}
+
+/// Lists of texts. Definition levels: 0 no list, 1 an empty one, 2 a null in it, 3 a text.
+fn write_texts<'v>(
+    column: &mut SerializedColumnWriter<'_>,
+    values: impl Iterator<Item = Option<&'v Json>>,
+) -> Result<()> {
+    let (mut texts, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
+    for value in values {
+        match value.and_then(Json::as_array) {
+            None => (definitions.push(0), repetitions.push(0)),
+            Some(items) if items.is_empty() => (definitions.push(1), repetitions.push(0)),
+            Some(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    definitions.push(if item.is_null() { 2 } else { 3 });
+                    repetitions.push(i16::from(index > 0));
+                    texts.extend(item.as_str().map(ByteArray::from));
+                }
+                ((), ())
+            }
+        };
+    }
+    column
+        .typed::<ByteArrayType>()
+        .write_batch(&texts, Some(&definitions), Some(&repetitions))?;
+    Ok(())
+}
+
+fn column_type(name: &str, kind: Kind) -> Result<Type> {
+    match kind {
+        Kind::Int => optional(name, Physical::INT64).build(),
+        Kind::Double => optional(name, Physical::DOUBLE).build(),
+        Kind::Bool => optional(name, Physical::BOOLEAN).build(),
+        Kind::Text | Kind::Unseen | Kind::Json => text(name).build(),
+        Kind::Texts => {
+            let list = Type::group_type_builder("list")
+                .with_repetition(Repetition::REPEATED)
+                .with_fields(vec![Arc::new(text("element").build()?)])
+                .build()?;
+            Type::group_type_builder(name)
+                .with_repetition(Repetition::OPTIONAL)
+                .with_converted_type(ConvertedType::LIST)
+                .with_logical_type(Some(LogicalType::List))
+                .with_fields(vec![Arc::new(list)])
+                .build()
+        }
+    }
+}
+
+fn optional(name: &str, physical: Physical) -> PrimitiveTypeBuilder<'_> {
+    Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL)
+}
+
+fn text(name: &str) -> PrimitiveTypeBuilder<'_> {
+    optional(name, Physical::BYTE_ARRAY)
+        .with_converted_type(ConvertedType::UTF8)
+        .with_logical_type(Some(LogicalType::String))
+}
+
+/// An object's entries in the order they stand.
+struct Ordered(Vec<(String, Json)>);
+
+impl<'de> Deserialize<'de> for Ordered {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Entries;
+        impl<'de> Visitor<'de> for Entries {
+            type Value = Ordered;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> std::result::Result<Ordered, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Ordered(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries)
+    }
+}
