@@ -103,6 +103,7 @@ impl Inner {
             products = differences.created;
             tree::move_files(&products, &tree, &overlay).map_err(io())?;
         }
+        venv::forget_when(&env, work.interpreter)?;
         tree::remove_bytecode(&env).map_err(BuildError::io("clean", &env))?;
         let layer = Layer {
             products,

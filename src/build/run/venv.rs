@@ -85,6 +85,28 @@ pub(super) fn lend(deps: &Path, env: &Path, places: &Places) -> Result<(), Build
     Ok(())
 }
 
+/// Removes the note in which uv keeps when it read a work tree: the one file of an install that is never the same twice.
+pub(super) fn forget_when(env: &Path, python: &Interpreter) -> Result<(), BuildError> {
+    const NOTE: &str = "uv_cache.json";
+    let packages = env.join(format!("lib/python{}/site-packages", python.version.short()));
+    for entry in fs::read_dir(&packages)
+        .map_err(BuildError::io("read", &packages))?
+        .flatten()
+    {
+        if fs::remove_file(entry.path().join(NOTE)).is_err() {
+            continue;
+        }
+        let path = entry.path().join("RECORD");
+        let record = fs::read_to_string(&path).map_err(BuildError::io("read", &path))?;
+        let kept = record
+            .lines()
+            .filter(|line| !line.contains(NOTE))
+            .map(|line| line.to_owned() + "\n");
+        replace(&path, kept.collect::<String>().as_bytes())?;
+    }
+    Ok(())
+}
+
 /// A copy of an environment of the open room for a work tree at `tree`: its files name both places, so they are
 /// written anew with the ones they have now.
 pub(super) fn relocate(layer: &Layer, from: &Path, to: &Path, tree: &Path) -> Result<(), BuildError> {

@@ -16,6 +16,8 @@ struct Upload {
     name: String,
     file: String,
     bytes: Vec<u8>,
+    /// A wheel's metadata, served beside it (PEP 658), so that whoever resolves needs no wheel.
+    metadata: Option<String>,
     moment: String,
 }
 
@@ -24,6 +26,8 @@ struct Shelf {
     uploads: Mutex<Vec<Upload>>,
     down: AtomicBool,
     asked: AtomicUsize,
+    /// Whole files that were sent, in order.
+    sent: Mutex<Vec<String>>,
 }
 
 /// The index; it answers until it is dropped with the test's process.
@@ -65,11 +69,23 @@ impl Index {
         self.shelf.asked.load(Ordering::SeqCst)
     }
 
-    fn put(&self, name: &str, file: &str, bytes: Vec<u8>, moment: &str) {
+    /// How often a file was sent.
+    pub(super) fn fetched(&self, file: &str) -> usize {
+        self.shelf
+            .sent
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|sent| *sent == file)
+            .count()
+    }
+
+    fn put(&self, name: &str, file: &str, bytes: Vec<u8>, metadata: Option<String>, moment: &str) {
         self.shelf.uploads.lock().unwrap().push(Upload {
             name: name.to_owned(),
             file: file.to_owned(),
             bytes,
+            metadata,
             moment: moment.to_owned(),
         });
     }
@@ -85,7 +101,9 @@ impl Index {
     ) {
         let file = format!("{name}-{version}-py3-none-any.whl");
         let bytes = pack(python, "wheel", name, version, files);
-        self.put(name, &file, bytes, moment);
+        let own = files.iter().find(|(path, _)| path.ends_with("/METADATA"));
+        let own = own.map_or_else(|| metadata(name, version, &[]), |(_, text)| (*text).to_owned());
+        self.put(name, &file, bytes, Some(own), moment);
     }
 
     /// Uploads a source distribution, of these files.
@@ -98,7 +116,7 @@ impl Index {
         files: &[(&str, &str)],
     ) {
         let bytes = pack(python, "source", name, version, files);
-        self.put(name, &format!("{name}-{version}.tar.gz"), bytes, moment);
+        self.put(name, &format!("{name}-{version}.tar.gz"), bytes, None, moment);
     }
 }
 
@@ -119,6 +137,12 @@ fn serve(stream: &TcpStream, shelf: &Shelf) {
     } else {
         answer(path, &shelf.uploads.lock().unwrap())
     };
+    if let Some(file) = path
+        .strip_prefix("/files/")
+        .filter(|_| request.starts_with("GET"))
+    {
+        shelf.sent.lock().unwrap().push(file.to_owned());
+    }
     let mut stream = stream;
     let head = format!(
         "HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
@@ -132,6 +156,12 @@ fn serve(stream: &TcpStream, shelf: &Shelf) {
 
 fn answer(path: &str, uploads: &[Upload]) -> (&'static str, &'static str, Vec<u8>) {
     if let Some(file) = path.strip_prefix("/files/") {
+        let wheel = file.strip_suffix(".metadata");
+        if let Some(upload) = uploads.iter().find(|upload| Some(upload.file.as_str()) == wheel)
+            && let Some(metadata) = &upload.metadata
+        {
+            return ("200 OK", "text/plain", metadata.clone().into_bytes());
+        }
         return match uploads.iter().find(|upload| upload.file == file) {
             Some(upload) => ("200 OK", "application/octet-stream", upload.bytes.clone()),
             None => ("404 Not Found", "text/plain", vec![]),
@@ -146,6 +176,7 @@ fn answer(path: &str, uploads: &[Upload]) -> (&'static str, &'static str, Vec<u8
                 "filename": upload.file,
                 "url": format!("../../files/{}", upload.file),
                 "hashes": { "sha256": sha256_hex(&upload.bytes) },
+                "core-metadata": upload.metadata.is_some(),
                 "upload-time": upload.moment,
                 "size": upload.bytes.len(),
             })

@@ -40,10 +40,6 @@ struct Site {
     _lock: WorkspaceLock,
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a test reads the environment that the command line would"
-)]
 fn variables() -> BTreeMap<String, String> {
     std::env::vars().collect()
 }
@@ -69,7 +65,7 @@ impl Site {
             cancel: tokio_util::sync::CancellationToken::new(),
             jobs: 2,
         };
-        let room = Room::detect(kind, &folder.path().join("room")).unwrap();
+        let chosen = Room::detect(kind, &folder.path().join("room")).unwrap();
         let index = Index::open();
         let mut build_env = build_env(&index);
         build_env.insert("UV_HTTP_RETRIES".to_owned(), "0".to_owned());
@@ -78,12 +74,12 @@ impl Site {
             uv: None,
             build_env,
         };
-        let builder = Builder::new(context.clone(), room.clone(), settings).unwrap();
+        let builder = Builder::new(context.clone(), chosen.clone(), settings).unwrap();
         let python = builder.interpreter(&recipe(&[])).unwrap().executable.clone();
         Self {
             folder,
             context,
-            room,
+            room: chosen,
             builder,
             index,
             python,
@@ -162,18 +158,6 @@ impl Site {
         );
     }
 
-    fn request(&self, number: u32, date: &str, tree: &Path, install: &[&str]) -> BuildRequest {
-        BuildRequest {
-            candidate: format!("quarry-bench/pantry#{number}").parse().unwrap(),
-            base_commit: CommitSha::from_bytes([u8::try_from(number).unwrap(); 20]),
-            base_date: date.parse().unwrap(),
-            release: None,
-            tree: tree.to_owned(),
-            recipe: recipe(install),
-            infra_tries: 1,
-        }
-    }
-
     async fn built(&self, request: &BuildRequest) -> Built {
         match self.builder.build_for(request).await.unwrap() {
             BuildOutcome::Built(built) => *built,
@@ -228,11 +212,23 @@ impl Site {
             .insert("PATH".to_owned(), format!("{}:{SYSTEM_PATH}", folders.join(":")));
         job.env
             .insert("PYTHON".to_owned(), toolchain.python.display().to_string());
-        job.limits.wall = Duration::from_secs(60);
+        job.limits.wall = Duration::from_mins(1);
         self.room
             .run(&job, &tokio_util::sync::CancellationToken::new())
             .await
             .unwrap()
+    }
+}
+
+fn request(number: u32, date: &str, tree: &Path, install: &[&str]) -> BuildRequest {
+    BuildRequest {
+        candidate: format!("quarry-bench/pantry#{number}").parse().unwrap(),
+        base_commit: CommitSha::from_bytes([u8::try_from(number).unwrap(); 20]),
+        base_date: date.parse().unwrap(),
+        release: None,
+        tree: tree.to_owned(),
+        recipe: recipe(install),
+        infra_tries: 1,
     }
 }
 
@@ -254,13 +250,13 @@ async fn an_environment_is_of_its_day_and_works_in_either_room() {
         let site = Site::new(kind);
         site.stock();
         let tree = site.project("tree", "leaves=src/built/left.txt\n");
-        let request = site.request(
+        let wanted = request(
             1,
             "2020-06-01T12:00:00Z",
             &tree,
             &["-e .", "-r requirements/tests.txt"],
         );
-        let built = site.built(&request).await;
+        let built = site.built(&wanted).await;
         let lock = site.lock_of(&built);
         let names: Vec<&str> = lock.lines().filter(|line| !line.starts_with(' ')).collect();
         assert_eq!(names, ["alpha==1.0 \\", "beta==1.0 \\"], "{lock}");
@@ -302,24 +298,24 @@ async fn candidates_share_what_is_equal_and_a_second_call_costs_nothing() {
     site.stock();
     let tree = site.project("tree", "");
     let first = site
-        .built(&site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
+        .built(&request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
         .await;
     let other = site.project("other", "leaves=x\n");
     let second = site
-        .built(&site.request(2, "2020-07-01T00:00:00Z", &other, &["."]))
+        .built(&request(2, "2020-07-01T00:00:00Z", &other, &["."]))
         .await;
     assert_eq!(first.environment.key, second.environment.key);
     assert_eq!(first.environment.lock, second.environment.lock);
     assert_ne!(first.environment.exclude_newer, second.environment.exclude_newer);
     let later = site
-        .built(&site.request(3, "2021-06-01T00:00:00Z", &tree, &["-e ."]))
+        .built(&request(3, "2021-06-01T00:00:00Z", &tree, &["-e ."]))
         .await;
     assert_ne!(first.environment.key, later.environment.key);
     assert!(site.lock_of(&later).starts_with("alpha==2.0"));
 
     let asked = site.index.asked();
     let again = site
-        .built(&site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
+        .built(&request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
         .await;
     assert_eq!(again.environment, first.environment);
     assert!(again.log.is_none());
@@ -336,7 +332,7 @@ async fn candidates_share_what_is_equal_and_a_second_call_costs_nothing() {
         &[("alpha.py", "version = '1.5'\n")],
     );
     let rebuilt = site
-        .built(&site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
+        .built(&request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]))
         .await;
     assert_eq!(rebuilt.environment, first.environment);
     let result = site.run(&rebuilt, &tree, "pantry").await;
@@ -344,16 +340,50 @@ async fn candidates_share_what_is_equal_and_a_second_call_costs_nothing() {
 }
 
 #[tokio::test]
+async fn of_many_at_once_one_builds_what_all_need() {
+    let site = Site::new(RoomKind::Process);
+    site.stock();
+    let tree = site.project("tree", "");
+    let wanted = |number| request(number, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
+    let requests = [wanted(1), wanted(2), wanted(3)];
+    let [first, second, third] = &requests;
+    let built = tokio::join!(site.built(first), site.built(second), site.built(third));
+    assert_eq!(built.0.environment, built.1.environment);
+    assert_eq!(built.0.environment, built.2.environment);
+    let layers = |kind: &str| {
+        std::fs::read_dir(site.context.workspace.envs().join(kind))
+            .unwrap()
+            .count()
+    };
+    assert_eq!((layers("dists"), layers("deps"), layers("projects")), (2, 1, 3));
+    assert_eq!(site.index.fetched("alpha-1.0-py3-none-any.whl"), 1);
+}
+
+#[tokio::test]
+async fn a_stop_leaves_no_attempt() {
+    let site = Site::new(RoomKind::Process);
+    site.stock();
+    site.context.cancel.cancel();
+    let tree = site.project("tree", "");
+    let wanted = request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
+    assert!(matches!(
+        site.builder.build_for(&wanted).await.unwrap(),
+        BuildOutcome::Cancelled
+    ));
+    assert_eq!(site.attempts(1), []);
+}
+
+#[tokio::test]
 async fn constraints_bind_and_sources_are_built_in_the_room() {
     let site = Site::new(RoomKind::Process);
     site.stock();
     // The module says where it was built, and what it saw there.
-    let build = format!(
+    let tool = format!(
         "{BACKEND}\nimport os\nopen('module.py', 'w').write('seen = %r' % [os.getcwd(), os.environ.get('HOME')])\n"
     );
     let source = [
         ("pyproject.toml", PYPROJECT),
-        ("tools/backend.py", build.as_str()),
+        ("tools/backend.py", tool.as_str()),
         ("package.txt", "name=gamma\nversion=1.0\n"),
         ("PKG-INFO", "Metadata-Version: 2.1\nName: gamma\nVersion: 1.0\n"),
         ("module.py", ""),
@@ -361,17 +391,17 @@ async fn constraints_bind_and_sources_are_built_in_the_room() {
     site.index
         .source(&site.python, "gamma", "1.0", "2020-03-04T05:06:07Z", &source);
     let tree = site.project("tree", "");
-    let mut request = site.request(1, "2021-06-20T00:00:00Z", &tree, &["-e .", "gamma"]);
+    let mut wanted = request(1, "2021-06-20T00:00:00Z", &tree, &["-e .", "gamma"]);
     let reason = "the tests are about it".to_owned();
-    request.recipe.constraints = vec![Constraint {
+    wanted.recipe.constraints = vec![Constraint {
         requirement: "alpha<2".to_owned(),
         reason,
     }];
-    let built = site.built(&request).await;
-    assert!(site.lock_of(&built).starts_with("alpha==1.0"));
-    assert_eq!(built.environment.constraints, request.recipe.constraints);
+    let first = site.built(&wanted).await;
+    assert!(site.lock_of(&first).starts_with("alpha==1.0"));
+    assert_eq!(first.environment.constraints, wanted.recipe.constraints);
     let result = site
-        .run(&built, &tree, "\"$PYTHON\" -c 'import gamma; print(gamma.seen)'")
+        .run(&first, &tree, "\"$PYTHON\" -c 'import gamma; print(gamma.seen)'")
         .await;
     let seen = result.stdout.text();
     assert!(
@@ -380,21 +410,21 @@ async fn constraints_bind_and_sources_are_built_in_the_room() {
     );
 
     // Another day of the same month shares what was built; the next month does not.
-    let mut same_month = site.request(2, "2021-06-02T00:00:00Z", &tree, &["-e .", "gamma"]);
+    let mut same_month = request(2, "2021-06-02T00:00:00Z", &tree, &["-e .", "gamma"]);
     same_month
         .recipe
         .constraints
-        .clone_from(&request.recipe.constraints);
+        .clone_from(&wanted.recipe.constraints);
     let same_month = site.built(&same_month).await;
-    assert_eq!(same_month.environment.key, built.environment.key);
-    let mut next_month = site.request(3, "2021-07-02T00:00:00Z", &tree, &["-e .", "gamma"]);
+    assert_eq!(same_month.environment.key, first.environment.key);
+    let mut next_month = request(3, "2021-07-02T00:00:00Z", &tree, &["-e .", "gamma"]);
     next_month
         .recipe
         .constraints
-        .clone_from(&request.recipe.constraints);
+        .clone_from(&wanted.recipe.constraints);
     let next_month = site.built(&next_month).await;
-    assert_ne!(next_month.environment.key, built.environment.key);
-    assert_eq!(next_month.environment.lock, built.environment.lock);
+    assert_ne!(next_month.environment.key, first.environment.key);
+    assert_eq!(next_month.environment.lock, first.environment.lock);
 }
 
 #[tokio::test]
@@ -403,7 +433,7 @@ async fn the_projects_faults_are_final() {
     site.stock();
     let date = "2020-06-01T12:00:00Z";
     let dirty = site.project("dirty", "leaves=module.py\n");
-    let failure = site.failure(&site.request(1, date, &dirty, &["-e ."])).await;
+    let failure = site.failure(&request(1, date, &dirty, &["-e ."])).await;
     assert_eq!(
         (failure.outcome, failure.reason.as_str()),
         (AttemptOutcome::Project, "build-dirtied-tree")
@@ -421,8 +451,8 @@ async fn the_projects_faults_are_final() {
         ),
     ];
     for (number, (install, reason)) in (2..).zip(cases) {
-        let request = site.request(number, date, &tree, install);
-        let failure = site.failure(&request).await;
+        let wanted = request(number, date, &tree, install);
+        let failure = site.failure(&wanted).await;
         assert_eq!(
             (failure.outcome, failure.reason.as_str()),
             (AttemptOutcome::Project, reason),
@@ -430,7 +460,7 @@ async fn the_projects_faults_are_final() {
         );
         assert!(!failure.detail.contains("example.org"), "{}", failure.detail);
         assert_eq!(
-            site.failure(&request).await,
+            site.failure(&wanted).await,
             failure,
             "a final answer is not asked for again"
         );
@@ -444,7 +474,7 @@ async fn the_projects_faults_are_final() {
             ("tools/backend.py", "raise SystemExit('no')"),
         ],
     );
-    let failure = site.failure(&site.request(9, date, &broken, &["."])).await;
+    let failure = site.failure(&request(9, date, &broken, &["."])).await;
     assert_eq!(failure.reason, "metadata-failed");
     assert!(
         site.log(&failure).contains("SystemExit") || site.log(&failure).contains("no"),
@@ -459,9 +489,9 @@ async fn an_index_that_fails_is_the_outsides_fault_and_is_tried_again() {
     site.stock();
     site.index.go_down();
     let tree = site.project("tree", "");
-    let mut request = site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
-    request.infra_tries = 2;
-    let failure = site.failure(&request).await;
+    let mut wanted = request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
+    wanted.infra_tries = 2;
+    let failure = site.failure(&wanted).await;
     assert_eq!(
         (failure.outcome, failure.reason.as_str()),
         (AttemptOutcome::Infra, "index-unreachable")
@@ -475,21 +505,21 @@ async fn an_index_that_fails_is_the_outsides_fault_and_is_tried_again() {
 async fn the_callers_errors_say_what_to_do() {
     let site = Site::new(RoomKind::Process);
     let tree = site.project("tree", "");
-    let mut request = site.request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
-    request.recipe.python = "3.99".to_owned();
-    let error = site.builder.build_for(&request).await.unwrap_err();
+    let mut wanted = request(1, "2020-06-01T12:00:00Z", &tree, &["-e ."]);
+    wanted.recipe.python = "3.99".to_owned();
+    let error = site.builder.build_for(&wanted).await.unwrap_err();
     assert!(
         matches!(&error, BuildError::NoInterpreter { .. }) && error.hints()[0].contains("3.99"),
         "{error}"
     );
-    request.recipe.python = "three".to_owned();
+    wanted.recipe.python = "three".to_owned();
     assert!(matches!(
-        site.builder.build_for(&request).await,
+        site.builder.build_for(&wanted).await,
         Err(BuildError::BadPython { .. })
     ));
-    let request = site.request(1, "2020-06-01T12:00:00Z", &tree, &["--target x"]);
+    let wanted = request(1, "2020-06-01T12:00:00Z", &tree, &["--target x"]);
     assert!(matches!(
-        site.builder.build_for(&request).await,
+        site.builder.build_for(&wanted).await,
         Err(BuildError::Install { .. })
     ));
     assert_eq!(site.attempts(1), []);
@@ -524,11 +554,11 @@ async fn a_setup_py_of_old_is_developed_with_tools_of_its_day() {
             ("old.py", "import iniconfig\n\ndef main():\n    print('old main')\n"),
         ],
     );
-    let mut request = site.request(1, "2021-05-01T00:00:00Z", &tree, &["-e ."]);
-    request.release = Some("v2.3.0".to_owned());
+    let mut wanted = request(1, "2021-05-01T00:00:00Z", &tree, &["-e ."]);
+    wanted.release = Some("v2.3.0".to_owned());
     // Tools of 2021 do not run on the newest interpreters.
-    request.recipe.python = ">=3.7,<3.12".to_owned();
-    let built = site.built(&request).await;
+    wanted.recipe.python = ">=3.7,<3.12".to_owned();
+    let built = site.built(&wanted).await;
     assert!(site.lock_of(&built).starts_with("iniconfig==1.1.1 "));
     let log = String::from_utf8(site.context.blobs.get(built.log.as_ref().unwrap()).unwrap()).unwrap();
     assert!(log.contains("SETUPTOOLS 56."), "{log}");
