@@ -19,7 +19,7 @@ use super::key::{VerifyInputs, input_key};
 use super::runner::FILES;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
-use crate::domain::ids::{BlobId, CandidateId, CommitSha};
+use crate::domain::ids::{BlobId, CandidateId, CommitSha, TestId};
 use crate::domain::oracle::Oracle;
 use crate::domain::path::RepoPath;
 use crate::recipe::model::Verification;
@@ -85,6 +85,10 @@ pub struct Verified {
     pub oracle: Oracle,
     /// The runner and its version (`pytest 8.3.5`).
     pub runner: String,
+    /// How often, at most in one run, a plugin ran a test again before its outcome stood.
+    pub reruns: BTreeMap<TestId, u32>,
+    /// Lines in the channels that something else than the runner wrote, over all runs.
+    pub forged_lines: u64,
     /// Every run's log.
     pub log: Option<BlobId>,
 }
@@ -107,6 +111,28 @@ pub struct Failure {
 struct Recorded {
     oracle: Oracle,
     runner: String,
+    #[serde(default)]
+    reruns: BTreeMap<TestId, u32>,
+    #[serde(default)]
+    forged_lines: u64,
+}
+
+impl Recorded {
+    fn verified(self, log: Option<BlobId>) -> VerifyOutcome {
+        let Self {
+            oracle,
+            runner,
+            reruns,
+            forged_lines,
+        } = self;
+        VerifyOutcome::Verified(Box::new(Verified {
+            oracle,
+            runner,
+            reruns,
+            forged_lines,
+            log,
+        }))
+    }
 }
 
 /// Verifies candidates in one workspace and one room; cheap to clone, safe to use for many candidates at once.
@@ -224,12 +250,7 @@ impl Verifier {
             match result {
                 Ok(recorded) => {
                     self.record(request, &key, Ok(&recorded), log.clone())?;
-                    let Recorded { oracle, runner } = recorded;
-                    return Ok(VerifyOutcome::Verified(Box::new(Verified {
-                        oracle,
-                        runner,
-                        log,
-                    })));
+                    return Ok(recorded.verified(log));
                 }
                 Err(fault) => {
                     self.record(request, &key, Err(&fault), log.clone())?;
@@ -289,12 +310,7 @@ fn finished(attempt: &Attempt) -> Option<VerifyOutcome> {
         AttemptOutcome::Project => Some(VerifyOutcome::Failed(failure_of(attempt))),
         AttemptOutcome::Done => {
             let recorded: Recorded = serde_json::from_value(attempt.result.clone()?).ok()?;
-            let Recorded { oracle, runner } = recorded;
-            Some(VerifyOutcome::Verified(Box::new(Verified {
-                oracle,
-                runner,
-                log: attempt.log.clone(),
-            })))
+            Some(recorded.verified(attempt.log.clone()))
         }
     }
 }

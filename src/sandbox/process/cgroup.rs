@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::process::{Pid, Signal, kill_process};
@@ -85,7 +86,7 @@ impl HostCgroup {
         }
         places.into_iter().find(|place| {
             place.remove_stale();
-            place.open(&Limits::default()).is_ok()
+            place.open(&Limits::default()).is_ok_and(|group| group.admits())
         })
     }
 
@@ -194,6 +195,19 @@ impl JobCgroup {
             .into_iter()
             .map(|folder| folder.join("cgroup.procs"))
             .collect()
+    }
+
+    /// Whether a process of ours may enter: making a group is not yet leave to move into it.
+    fn admits(&self) -> bool {
+        self.doors().iter().all(|door| {
+            Command::new("/bin/sh")
+                .args(["-c", "echo $$ > \"$1\"", "sh"])
+                .arg(door)
+                .env_clear()
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|status| status.success())
+        })
     }
 
     /// Which limit the kernel has had to enforce so far.

@@ -12,6 +12,7 @@ use tempfile::TempDir;
 use super::log::Log;
 use super::{Recorded, Verifier, VerifyRequest, tree};
 use crate::domain::attempt::AttemptOutcome;
+use crate::domain::ids::TestId;
 use crate::domain::outcome::RunOutcome;
 use crate::git::apply::{ApplyError, apply};
 use crate::recipe::model::Verification;
@@ -70,43 +71,33 @@ impl Verifier {
             blocking(move || prepare(&request, &folder)).await?
         };
         log.line(&format!("$ {}", trees.selection.args.join(" ")));
-        let mut runner = String::new();
-        let mut sides = [Vec::new(), Vec::new()];
-        for (side, tree, outcomes) in [(Side::Before, &trees.before, 0), (Side::After, &trees.after, 1)] {
+        let mut told = Told::default();
+        for (side, tree) in [(Side::Before, &trees.before), (Side::After, &trees.after)] {
             for number in 1..=request.subject.settings.runs.max(1) {
+                let run = Run { side, number, tree };
                 let channel = self
-                    .run(request, &trees.selection, tree, side, number, place.path(), log)
+                    .run(request, &trees.selection, &run, place.path(), log)
                     .await?;
-                if let Some(hello) = &channel.hello {
-                    runner = format!("{} {}", hello.runner, hello.version);
-                }
-                sides[outcomes].push(channel.outcome);
+                told.take(side, channel);
             }
         }
-        let [before, after]: [Vec<RunOutcome>; 2] = sides;
-        if before.iter().chain(&after).all(|run| run.tests.is_empty()) {
-            return Err(project("no-tests", "no run on either side ran any test"));
-        }
-        let oracle = classify(&before, &after, &request.subject.settings);
-        Ok(Recorded { oracle, runner })
+        told.judge(&request.subject.settings)
     }
 
-    /// One run of the tests, in a fresh copy of `tree`.
-    #[expect(clippy::too_many_arguments, reason = "each names one thing of a run")]
+    /// One run of the tests, in a fresh copy of its side's tree.
     async fn run(
         &self,
         request: &VerifyRequest,
         selection: &Selection,
-        tree: &Path,
-        side: Side,
-        number: u32,
+        run: &Run<'_>,
         place: &Path,
         log: &mut Log,
     ) -> Result<Channel, Fault> {
+        let (side, number) = (run.side, run.number);
         // The same path for every run: what a test learns of it does not differ.
         let (testbed, channel) = (place.join("run/tree"), place.join("run/channel"));
         {
-            let (from, to, channel) = (tree.to_owned(), testbed.clone(), channel.clone());
+            let (from, to, channel) = (run.tree.to_owned(), testbed.clone(), channel.clone());
             blocking(move || {
                 tree::copy(&from, &to).map_err(disk("copy the work tree"))?;
                 File::create(&channel).map(drop).map_err(disk("make the channel"))
@@ -167,6 +158,59 @@ impl Verifier {
         job.limits = limits(&request.subject.settings);
         job.channel = Some(channel.to_owned());
         Ok(job)
+    }
+}
+
+/// One of a side's runs, and the tree that it gets a copy of.
+struct Run<'a> {
+    side: Side,
+    number: u32,
+    tree: &'a Path,
+}
+
+/// What all runs told so far.
+#[derive(Default)]
+struct Told {
+    before: Vec<RunOutcome>,
+    after: Vec<RunOutcome>,
+    runner: String,
+    reruns: BTreeMap<TestId, u32>,
+    forged_lines: u64,
+}
+
+impl Told {
+    fn take(&mut self, side: Side, channel: Channel) {
+        if let Some(hello) = channel.hello {
+            self.runner = format!("{} {}", hello.runner, hello.version);
+        }
+        for (test, times) in channel.reruns {
+            let most = self.reruns.entry(test).or_default();
+            *most = times.max(*most);
+        }
+        self.forged_lines += channel.forged;
+        match side {
+            Side::Before => self.before.push(channel.outcome),
+            Side::After => self.after.push(channel.outcome),
+        }
+    }
+
+    fn judge(self, settings: &Verification) -> Result<Recorded, Fault> {
+        let Self {
+            before,
+            after,
+            runner,
+            reruns,
+            forged_lines,
+        } = self;
+        if before.iter().chain(&after).all(|run| run.tests.is_empty()) {
+            return Err(project("no-tests", "no run on either side ran any test"));
+        }
+        Ok(Recorded {
+            oracle: classify(&before, &after, settings),
+            runner,
+            reruns,
+            forged_lines,
+        })
     }
 }
 
