@@ -55,6 +55,14 @@ pub enum BuildError {
         /// The system's word.
         source: std::io::Error,
     },
+    /// The room could not run a job that it ran before: the machine is short of something.
+    #[error("{message}")]
+    Room {
+        /// What it said.
+        message: String,
+        /// What it advises.
+        hints: Vec<String>,
+    },
     /// An adapter (the sandbox, the ledger, the blob store) failed; its own words and hints.
     #[error("{message}")]
     Adapter {
@@ -89,7 +97,19 @@ impl BuildError {
                 ]
             }
             Self::Io { .. } => vec!["check that the workspace's folder is there and writable".to_owned()],
-            Self::Adapter { hints, .. } => hints.clone(),
+            Self::Adapter { hints, .. } | Self::Room { hints, .. } => hints.clone(),
+        }
+    }
+
+    /// The stable word for it, where it is the outside's fault and a later try may go better.
+    pub fn outside_reason(&self) -> Option<&'static str> {
+        use std::io::ErrorKind::{QuotaExceeded, StorageFull};
+        match self {
+            Self::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded) => {
+                Some("disk-full")
+            }
+            Self::Room { .. } => Some("sandbox-failed"),
+            _ => None,
         }
     }
 

@@ -278,7 +278,8 @@ impl Builder {
         request: &BuildRequest,
     ) -> Result<Option<Result<Environment, Failure>>, BuildError> {
         let finished = self.finished(request, &self.input_key(request)?)?;
-        Ok(finished.map(|finished| finished.map(|recorded| recorded.environment)))
+        Ok(finished
+            .map(|finished| finished.map(|recorded| recorded.in_words_of(&request.recipe).environment)))
     }
 
     fn finished(
@@ -370,7 +371,13 @@ impl Builder {
                     )
                 },
                 Err(Stop::Cancelled) => return Ok(BuildOutcome::Cancelled),
-                Err(Stop::Error(error)) => return Err(error),
+                Err(Stop::Error(error)) => match error.outside_reason() {
+                    None => return Err(error),
+                    Some(reason) => Failure {
+                        log: log.clone(),
+                        ..Failure::new(AttemptOutcome::Infra, reason, format!("failed to {error}"))
+                    },
+                },
             };
             self.inner.record(request, &key, Err(&failure), log)?;
             if failure.outcome == AttemptOutcome::Project || number >= tries {

@@ -22,6 +22,7 @@ use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::environment::Environment;
 use crate::domain::event::Event;
 use crate::domain::ids::BlobId;
+use crate::recipe::model::EnvironmentRecipe;
 use crate::sandbox::Room;
 use crate::workspace::Context;
 
@@ -86,6 +87,15 @@ pub(super) struct Recorded {
     pub(super) sources: BTreeMap<String, Timestamp>,
 }
 
+impl Recorded {
+    /// The same environment with today's recipe's name and reasons: words that change no built byte.
+    pub(super) fn in_words_of(mut self, recipe: &EnvironmentRecipe) -> Self {
+        self.environment.name.clone_from(&recipe.name);
+        self.environment.constraints.clone_from(&recipe.constraints);
+        self
+    }
+}
+
 impl Inner {
     pub(super) fn interpreters(&self) -> &[Interpreter] {
         self.interpreters.get_or_init(|| self.search.interpreters())
@@ -108,9 +118,7 @@ impl Inner {
             let recorded = self.describe(work, &resolved)?;
             (resolved, recorded)
         };
-        // Words that change no built byte are those of today's recipe.
-        recorded.environment.name.clone_from(&recipe.name);
-        recorded.environment.constraints.clone_from(&recipe.constraints);
+        recorded = recorded.in_words_of(recipe);
         let key = recorded.environment.key.clone();
         let deps = self.dependencies(work, &key, &resolved).await?;
         let key = project_key(input_key, &key, self.room.kind().name());

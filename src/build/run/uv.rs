@@ -16,7 +16,7 @@ use crate::build::faults::{self, Fault, Step};
 use crate::build::index;
 use crate::build::python::Interpreter;
 use crate::domain::attempt::AttemptOutcome;
-use crate::sandbox::{End, Job, LENT, Limits, Mount, Room, RoomKind, SYSTEM_PATH};
+use crate::sandbox::{End, Job, LENT, Limits, Mount, Room, RoomKind, SYSTEM_PATH, SandboxError};
 
 /// Before this moment no setuptools existed that installers can drive by PEP 517 (40.8.0), and they all ask for one.
 /// A project from before is built with the tools of this day.
@@ -101,13 +101,13 @@ impl Kit {
             .map(|word| if word.len() > 300 { "…" } else { word })
             .collect();
         let _ = writeln!(log, "$ {}", words.join(" "));
-        let result = room
-            .run(&job, cancel)
-            .await
-            .map_err(|error| BuildError::Adapter {
-                message: error.to_string(),
-                hints: error.hints(),
-            })?;
+        let result = room.run(&job, cancel).await.map_err(|error| {
+            let (message, hints) = (error.to_string(), error.hints());
+            match error {
+                SandboxError::Io { .. } | SandboxError::Start { .. } => BuildError::Room { message, hints },
+                _ => BuildError::Adapter { message, hints },
+            }
+        })?;
         let text = index::without_hosts(&result.stdout.text());
         log.push_str(&text);
         if !text.is_empty() && !text.ends_with('\n') {
