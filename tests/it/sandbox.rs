@@ -251,12 +251,12 @@ fn jobs_die_with_a_killed_quarry() {
             .unwrap()
     };
     if let Some(which) = std::env::var_os(VICTIM) {
-        // Without walls only the job's own process is tied to its Quarry.
-        let (kind, script) = if which == "process" {
-            (RoomKind::Process, "(setsid sleep $SECONDS_TO_SLEEP &); sleep 100")
+        let kind = if which == "process" {
+            RoomKind::Process
         } else {
-            (RoomKind::None, "exec sleep $SECONDS_TO_SLEEP")
+            RoomKind::None
         };
+        let script = "(setsid sleep $SECONDS_TO_SLEEP &); sleep $SECONDS_TO_SLEEP & sleep 100";
         let house = House::new(kind);
         let mut job = house.job(script);
         let seconds = std::env::var("SECONDS_TO_SLEEP").unwrap();

@@ -203,6 +203,7 @@ impl Bubblewrap {
             opens_session: false,
             status: Some(status.path()),
             groups: self.groups.as_ref(),
+            guardian: None,
             mark: None,
         };
         supervise(job, launch, cancel).await

@@ -93,16 +93,8 @@ impl HostCgroup {
     /// Makes a group for one job.
     pub(in super::super) fn open(&self, limits: &Limits) -> io::Result<JobCgroup> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let name = format!(
-            "quarry-{}-{}",
-            std::process::id(),
-            NEXT.fetch_add(1, Ordering::Relaxed)
-        );
-        let group = JobCgroup {
-            version: self.version,
-            memory: self.memory.join(&name),
-            pids: self.pids.join(&name),
-        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let group = self.group(&format!("{}{}-{number}", prefix(), std::process::id()));
         for folder in group.folders() {
             fs::create_dir(folder)?;
         }
@@ -122,23 +114,42 @@ impl HostCgroup {
         Ok(group)
     }
 
-    /// Removes groups that a killed Quarry left behind. One with processes in it cannot be removed and stays.
+    /// Ends and removes what a killed Quarry left behind: groups with the name of a process that is no more.
     fn remove_stale(&self) {
-        for folder in [&self.memory, &self.pids] {
-            let Ok(entries) = fs::read_dir(folder) else {
-                continue;
-            };
-            for entry in entries.flatten() {
-                let name = entry.file_name();
-                let owner = name
-                    .to_str()
-                    .and_then(|name| name.strip_prefix("quarry-")?.split('-').next());
-                if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
-                    let _ = fs::remove_dir(entry.path());
-                }
+        let prefix = prefix();
+        let entries = [&self.memory, &self.pids]
+            .into_iter()
+            .flat_map(fs::read_dir)
+            .flatten();
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let owner = name
+                .to_str()
+                .and_then(|name| name.strip_prefix(&prefix)?.split('-').next());
+            if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+                drop(self.group(name.to_str().unwrap_or_default()));
             }
         }
     }
+
+    fn group(&self, name: &str) -> JobCgroup {
+        JobCgroup {
+            version: self.version,
+            memory: self.memory.join(name),
+            pids: self.pids.join(name),
+        }
+    }
+}
+
+/// How the names of our groups begin: with the process namespace in which the number that follows is a process.
+fn prefix() -> String {
+    let namespace = fs::read_link("/proc/self/ns/pid").unwrap_or_default();
+    let digits: String = namespace
+        .to_string_lossy()
+        .chars()
+        .filter(char::is_ascii_digit)
+        .collect();
+    format!("quarry-{digits}-")
 }
 
 /// One line of `/proc/self/mountinfo`, as far as it matters here.
@@ -237,16 +248,25 @@ impl JobCgroup {
             .ok()
     }
 
-    /// Kills every process in the group, new ones included; true when none is left.
-    pub(in super::super) fn kill(&self) -> bool {
+    /// Kills every process in the group, new ones included.
+    fn kill(&self) {
         if self.version == Version::V2 && write(&self.memory, "cgroup.kill", "1").is_ok() {
-            return self.members().is_empty();
+            return;
         }
-        let members = self.members();
-        for pid in &members {
-            let _ = kill_process(*pid, Signal::KILL);
+        for pid in self.members() {
+            let _ = kill_process(pid, Signal::KILL);
         }
-        members.is_empty()
+    }
+
+    /// Kills what is left and removes the group; false while a process is still on its way out.
+    pub(in super::super) fn close(&self) -> bool {
+        self.kill();
+        let gone = |folder: &Path| match fs::remove_dir(folder) {
+            Ok(()) => true,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        let left = self.folders().into_iter().filter(|folder| !gone(folder)).count();
+        left == 0
     }
 
     fn members(&self) -> Vec<Pid> {
@@ -259,10 +279,7 @@ impl JobCgroup {
 
 impl Drop for JobCgroup {
     fn drop(&mut self) {
-        self.kill();
-        for folder in self.folders() {
-            let _ = fs::remove_dir(folder);
-        }
+        self.close();
     }
 }
 

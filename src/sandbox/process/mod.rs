@@ -2,8 +2,8 @@
 //!
 //! - in: a [`Job`](super::Job) and a token that cancels it;
 //! - out: a [`JobResult`](super::JobResult), or an error when the machine cannot run jobs;
-//! - always: when [`Room::run`](super::Room::run) returns, every process of the job has been killed; a closed room
-//!   also dies when Quarry is killed.
+//! - always: when [`Room::run`](super::Room::run) returns, every process of the job has been killed; jobs also
+//!   die when Quarry is killed.
 //!
 //! | file | knows |
 //! |---|---|
@@ -11,10 +11,12 @@
 //! | `open` | the explicit room without walls |
 //! | `system` | which programs and folders a system has |
 //! | `supervise` | a job's life: output, limits, end |
+//! | `guardian` | who ends the open room's jobs when Quarry is killed |
 //! | `spawner` | the one thread that starts jobs |
 //! | `cgroup`, `tree` | who counts memory and processes: the kernel, or we |
 
 mod cgroup;
+mod guardian;
 mod spawner;
 mod supervise;
 mod tree;

@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::contract::{Job, JobResult};
 use super::super::error::SandboxError;
+use super::guardian::Guardian;
 use super::supervise::{Launch, supervise};
 use super::{HostCgroup, system};
 
@@ -21,6 +22,7 @@ const MARK: &str = "QUARRY_JOB";
 pub struct Open {
     groups: Option<HostCgroup>,
     scratch: Arc<PathBuf>,
+    guardian: Arc<Guardian>,
 }
 
 impl Open {
@@ -30,9 +32,11 @@ impl Open {
         let scratch = scratch
             .canonicalize()
             .map_err(SandboxError::io("find", scratch))?;
+        let guardian = Guardian::start(&scratch).map_err(SandboxError::io("start a shell in", &scratch))?;
         Ok(Self {
             groups: HostCgroup::detect(),
             scratch: Arc::new(scratch),
+            guardian: Arc::new(guardian),
         })
     }
 
@@ -111,6 +115,7 @@ impl Open {
             opens_session: system::program("setsid").is_ok(),
             status: None,
             groups: self.groups.as_ref(),
+            guardian: Some(&self.guardian),
             mark: Some(mark),
         };
         supervise(job, launch, cancel).await

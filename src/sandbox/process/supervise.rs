@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::contract::{Captured, End, Job, JobResult, Limits, OutputMode};
 use super::super::error::SandboxError;
 use super::cgroup::{HostCgroup, JobCgroup};
+use super::guardian::Guardian;
 use super::{spawner, tree};
 
 /// How often limits are looked at.
@@ -26,6 +27,9 @@ const DISK_EVERY: u32 = 20;
 
 /// A job is stopped when less than this is free, in bytes, on the disk under a writable mount.
 const DISK_RESERVE: u64 = 256 << 20;
+
+/// Most that is read of a channel, in bytes.
+const CHANNEL_CAP: u64 = 256 << 20;
 
 /// How long a killed job may take to be gone.
 const GRACE: Duration = Duration::from_secs(5);
@@ -48,6 +52,8 @@ pub(super) struct Launch<'a> {
     /// Whether that command line opens a session (and with it a process group) by itself: `setsid` forks when it
     /// already leads a group.
     pub(super) opens_session: bool,
+    /// Who ends the job when Quarry is killed, where the room does not see to it.
+    pub(super) guardian: Option<&'a Guardian>,
     /// The line in every environment of the job, by which processes that ran away are found.
     pub(super) mark: Option<String>,
 }
@@ -69,26 +75,22 @@ pub(super) async fn supervise(
     let mut child = spawner::spawn(command)
         .await
         .map_err(SandboxError::io("start", job.argv.first().map_or("", |a| a)))?;
+    let _watched = launch
+        .guardian
+        .and_then(|guardian| Some(guardian.watch(child.id()?, &meter.doors())));
     feed(&mut child, job.stdin.clone());
     let mut watch = Watch::new(job, meter, &mut child, started);
     let (stopped, status) = watch.run(&mut child, cancel).await?;
     let wall = started.elapsed();
+    // Before the groups go, and their counters with them.
+    let (breach, peak_memory) = (watch.meter.breach(), watch.meter.peak());
     watch.clean_up(&mut child, launch.mark).await;
-    let end = match (stopped, status) {
-        (Some(end), _) => end,
-        (None, status) => watch.meter.breach().map_or_else(
-            || {
-                natural_end(
-                    status,
-                    launch.status,
-                    job.argv.first().map_or("", |a| a),
-                    &watch.text(),
-                )
-            },
-            Ok,
-        )?,
+    let program = job.argv.first().map_or("", |program| program);
+    let end = match stopped.or(breach) {
+        Some(end) => end,
+        None => natural_end(status, launch.status, program, &watch.text())?,
     };
-    watch.finish(end, wall, job)
+    watch.finish(end, wall, peak_memory)
 }
 
 impl JobResult {
@@ -385,7 +387,7 @@ impl<'a> Watch<'a> {
         let _ = timeout(GRACE, child.wait()).await;
         if let Meter::Group(group) = &self.meter {
             let deadline = Instant::now() + GRACE;
-            while !group.kill() && Instant::now() < deadline {
+            while !group.close() && Instant::now() < deadline {
                 tokio::time::sleep(Duration::from_millis(2)).await;
             }
         } else if let Some(mark) = mark {
@@ -407,17 +409,15 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn finish(self, end: End, wall: Duration, job: &Job) -> Result<JobResult, SandboxError> {
-        let channel = match &job.channel {
-            Some(path) => {
-                read_capped(path, job.limits.output_bytes).map_err(SandboxError::io("read", path))?
-            }
+    fn finish(self, end: End, wall: Duration, peak_memory: Option<u64>) -> Result<JobResult, SandboxError> {
+        let channel = match &self.job.channel {
+            Some(path) => read_capped(path, CHANNEL_CAP).map_err(SandboxError::io("read", path))?,
             None => Vec::new(),
         };
         Ok(JobResult {
             end,
             wall,
-            peak_memory: self.meter.peak(),
+            peak_memory,
             stdout: self.stdout.captured,
             stderr: self.stderr.captured,
             channel,
