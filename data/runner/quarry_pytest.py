@@ -88,6 +88,15 @@ def outcome_of(report):
     return report.outcome
 
 
+def seconds_of(report):
+    """How long a phase took; 0 where a test had its own idea of time."""
+    try:
+        seconds = float(report.duration)
+        return round(seconds, 6) if 0 <= seconds < 1e9 else 0.0
+    except Exception:
+        return 0.0
+
+
 class Plugin(object):
     """Registered as an object, so it has no name that ``-p no:`` or a conftest's ``pytest_plugins`` could hit."""
 
@@ -133,7 +142,7 @@ class Plugin(object):
         if type(report).__name__.lower() == "subtestreport":
             self._send("subtest", **fields)
             return
-        fields["seconds"] = round(float(getattr(report, "duration", 0.0) or 0.0), 6)
+        fields["seconds"] = seconds_of(report)
         self._send("phase", phase=report.when, **fields)
 
     def pytest_internalerror(self, excrepr):

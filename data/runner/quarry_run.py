@@ -124,11 +124,13 @@ def shorten(text, limit=2000):
 
 def start_site():
     """What starting Python without ``-S`` would have done."""
+    import os
     import site
     import subprocess
 
-    here = sys.path[0]
-    del sys.path[0]
+    here = os.path.dirname(os.path.abspath(__file__))
+    if sys.path and sys.path[0] == here:
+        del sys.path[0]
     site.main()
     # Python children started "with the same flags" must not inherit our -S.
     same_flags = subprocess._args_from_interpreter_flags

@@ -12,11 +12,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use tempfile::TempDir;
 
-/// Each file of the list holds a process group and then the doors of the job's control groups, a line each.
+use super::system::SYSTEM_PATH;
+
+/// Each file of the list holds a process group, the mark in its processes' environments (which those have too that left
+/// the group), and then the doors of the job's control groups, a line each.
 const SCRIPT: &str = r#"trap "" HUP INT TERM QUIT
 read -r _
 for job in "$1"/*; do
   { read -r group && kill -KILL -- "-$group"
+    read -r mark && for round in 1 2 3; do
+      for process in /proc/[0-9]*; do
+        grep -qzxF -e "$mark" "$process/environ" && kill -KILL "${process#/proc/}"
+      done
+    done
     while read -r door; do
       for round in 1 2 3; do while read -r pid; do kill -KILL "$pid"; done < "$door"; done
     done
@@ -39,6 +47,7 @@ impl Guardian {
             .args(["-c", SCRIPT, "sh"])
             .arg(list.path())
             .env_clear()
+            .env("PATH", SYSTEM_PATH)
             .current_dir("/")
             .process_group(0)
             .stdin(Stdio::piped())
@@ -50,14 +59,14 @@ impl Guardian {
     }
 
     /// Puts a job on the list until the value is dropped.
-    pub(super) fn watch(&self, group: u32, doors: &[PathBuf]) -> Watched {
+    pub(super) fn watch(&self, group: u32, mark: &str, doors: &[PathBuf]) -> Watched {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let path = self
             .list
             .path()
             .join(NEXT.fetch_add(1, Ordering::Relaxed).to_string());
         let doors: Vec<String> = doors.iter().map(|door| format!("{}\n", door.display())).collect();
-        let _ = fs::write(&path, format!("{group}\n{}", doors.concat()));
+        let _ = fs::write(&path, format!("{group}\n{mark}\n{}", doors.concat()));
         Watched(path)
     }
 }

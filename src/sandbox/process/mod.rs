@@ -10,13 +10,16 @@
 //! | `bubblewrap` | the closed room: namespaces, what of the system is seen |
 //! | `open` | the explicit room without walls |
 //! | `system` | which programs and folders a system has |
-//! | `supervise` | a job's life: output, limits, end |
+//! | `supervise` | a job's life: start, limits, end |
+//! | `output` | what it prints |
 //! | `guardian` | who ends the open room's jobs when Quarry is killed |
 //! | `spawner` | the one thread that starts jobs |
-//! | `cgroup`, `tree` | who counts memory and processes: the kernel, or we |
+//! | `meter`, `cgroup`, `tree` | who counts memory and processes: the kernel, or we |
 
 mod cgroup;
 mod guardian;
+mod meter;
+mod output;
 mod spawner;
 mod supervise;
 mod tree;

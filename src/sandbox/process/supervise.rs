@@ -3,20 +3,22 @@
 use std::fs;
 use std::io;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::AsyncWriteExt as _;
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
 use tokio_util::sync::CancellationToken;
 
-use super::super::contract::{Captured, End, Job, JobResult, Limits, OutputMode};
+use super::super::contract::{Captured, End, Job, JobResult, OutputMode};
 use super::super::error::SandboxError;
-use super::cgroup::{HostCgroup, JobCgroup};
+use super::cgroup::HostCgroup;
 use super::guardian::Guardian;
+use super::meter::Meter;
+use super::output::Stream;
 use super::{spawner, tree};
 
 /// How often limits are looked at.
@@ -77,14 +79,14 @@ pub(super) async fn supervise(
         .map_err(SandboxError::io("start", job.argv.first().map_or("", |a| a)))?;
     let _watched = launch
         .guardian
-        .and_then(|guardian| Some(guardian.watch(child.id()?, &meter.doors())));
+        .and_then(|guardian| Some(guardian.watch(child.id()?, launch.mark.as_deref()?, &meter.doors())));
     feed(&mut child, job.stdin.clone());
     let mut watch = Watch::new(job, meter, &mut child, started);
     let (stopped, status) = watch.run(&mut child, cancel).await?;
     let wall = started.elapsed();
     // Before the groups go, and their counters with them.
     let (breach, peak_memory) = (watch.meter.breach(), watch.meter.peak());
-    watch.clean_up(&mut child, launch.mark).await;
+    watch.clean_up(&mut child, launch.status, launch.mark).await;
     let program = job.argv.first().map_or("", |program| program);
     let end = match stopped.or(breach) {
         Some(end) => end,
@@ -181,60 +183,15 @@ fn natural_end(
         .map_or_else(|| End::Exited(status.code().unwrap_or(-1)), End::Signaled))
 }
 
-/// Who counts memory and tasks.
-enum Meter {
-    /// The kernel.
-    Group(JobCgroup),
-    /// We, by polling.
-    Tree { limits: Limits, peak: u64 },
-}
-
-impl Meter {
-    fn new(groups: Option<&HostCgroup>, limits: &Limits) -> Self {
-        match groups.and_then(|groups| groups.open(limits).ok()) {
-            Some(group) => Self::Group(group),
-            None => Self::Tree {
-                limits: *limits,
-                peak: 0,
-            },
-        }
-    }
-
-    fn doors(&self) -> Vec<PathBuf> {
-        match self {
-            Self::Group(group) => group.doors(),
-            Self::Tree { .. } => Vec::new(),
-        }
-    }
-
-    fn sample(&mut self, root: u32) -> Option<End> {
-        match self {
-            Self::Group(group) => group.breach(),
-            Self::Tree { limits, peak } => {
-                let now = tree::census(root);
-                *peak = now.memory.max(*peak);
-                if now.tasks > limits.processes {
-                    Some(End::ProcessLimit)
-                } else {
-                    (now.memory > limits.memory_bytes).then_some(End::MemoryLimit)
-                }
-            }
-        }
-    }
-
-    fn breach(&self) -> Option<End> {
-        match self {
-            Self::Group(group) => group.breach(),
-            Self::Tree { .. } => None,
-        }
-    }
-
-    fn peak(&self) -> Option<u64> {
-        match self {
-            Self::Group(group) => group.peak_memory(),
-            Self::Tree { peak, .. } => (*peak > 0).then_some(*peak),
-        }
-    }
+/// The first process of a closed room, as bubblewrap's status names it.
+fn first_process(status: &Path) -> Option<u32> {
+    let text = fs::read_to_string(status).ok()?;
+    let (_, rest) = text.split_once("\"child-pid\":")?;
+    rest.trim_start()
+        .split(|c: char| !c.is_ascii_digit())
+        .next()?
+        .parse()
+        .ok()
 }
 
 /// A running job as its watcher sees it.
@@ -247,46 +204,6 @@ struct Watch<'a> {
     channel_size: u64,
     stdout: Stream,
     stderr: Stream,
-}
-
-/// One of the job's output streams.
-struct Stream {
-    pipe: Option<Box<dyn AsyncRead + Unpin + Send>>,
-    captured: Captured,
-    buffer: Vec<u8>,
-}
-
-impl Stream {
-    fn new(pipe: Option<impl AsyncRead + Unpin + Send + 'static>) -> Self {
-        let pipe = pipe.map(|pipe| Box::new(pipe) as Box<dyn AsyncRead + Unpin + Send>);
-        Self {
-            pipe,
-            captured: Captured::default(),
-            buffer: vec![0; 64 << 10],
-        }
-    }
-
-    /// Reads what is there; waits for ever once the stream has ended.
-    async fn read(&mut self) -> io::Result<usize> {
-        let Some(pipe) = &mut self.pipe else {
-            return std::future::pending().await;
-        };
-        let count = pipe.read(&mut self.buffer).await?;
-        self.captured.push(&self.buffer[..count]);
-        if count == 0 {
-            self.pipe = None;
-        }
-        Ok(count)
-    }
-
-    async fn drain(&mut self) {
-        while self.pipe.is_some() {
-            if self.read().await.is_err() {
-                self.pipe = None;
-            }
-        }
-        self.captured.trim();
-    }
 }
 
 impl<'a> Watch<'a> {
@@ -377,20 +294,32 @@ impl<'a> Watch<'a> {
             })
     }
 
+    /// Whether no process of the job is left, as far as the kernel can tell: its group could be removed, and the
+    /// first process of a closed room is gone, which it is only after all others.
+    fn is_gone(&self, room: Option<&Path>) -> bool {
+        let emptied = match &self.meter {
+            Meter::Group(group) => group.close(),
+            Meter::Tree { .. } => true,
+        };
+        emptied && room.and_then(first_process).is_none_or(tree::is_gone)
+    }
+
     /// Kills everything that is left and takes in what was printed last.
-    async fn clean_up(&mut self, child: &mut Child, mark: Option<String>) {
+    async fn clean_up(&mut self, child: &mut Child, room: Option<&Path>, mark: Option<String>) {
         // In a closed room the death of its first process is the death of all.
         let _ = child.start_kill();
         if let Some(group) = self.pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)) {
             let _ = kill_process_group(group, Signal::KILL);
         }
         let _ = timeout(GRACE, child.wait()).await;
-        if let Meter::Group(group) = &self.meter {
-            let deadline = Instant::now() + GRACE;
-            while !group.close() && Instant::now() < deadline {
-                tokio::time::sleep(Duration::from_millis(2)).await;
-            }
-        } else if let Some(mark) = mark {
+        if let Some(first) = room.and_then(first_process) {
+            tree::kill(first);
+        }
+        let deadline = Instant::now() + GRACE;
+        while !self.is_gone(room) && Instant::now() < deadline {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        if let Some(mark) = mark {
             tree::kill_marked(&mark, 20);
         }
         // Whoever still holds a pipe after that is not waited for.

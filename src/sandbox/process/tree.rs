@@ -98,6 +98,21 @@ fn all_processes() -> Vec<u32> {
         .collect()
 }
 
+/// Kills one process.
+pub(super) fn kill(pid: u32) {
+    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+        let _ = kill_process(pid, Signal::KILL);
+    }
+}
+
+/// Whether a process has ended, waited for or not.
+pub(super) fn is_gone(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .ok()
+        .and_then(|stat| stat.rsplit_once(')')?.1.trim_start().chars().next())
+        .is_none_or(|state| matches!(state, 'Z' | 'X'))
+}
+
 /// Kills every process whose environment holds the line `mark`, until none is left or `rounds` are over: daemons
 /// that left their parent and their process group still carry the mark they inherited.
 pub(super) fn kill_marked(mark: &str, rounds: u32) {
@@ -110,9 +125,7 @@ pub(super) fn kill_marked(mark: &str, rounds: u32) {
                 .any(|line| line == mark.as_bytes())
             {
                 found = true;
-                if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-                    let _ = kill_process(pid, Signal::KILL);
-                }
+                kill(pid);
             }
         }
         if !found {
@@ -145,8 +158,10 @@ mod tests {
     fn a_child_is_in_the_tree() {
         let mut child = std::process::Command::new("sleep").arg("30").spawn().unwrap();
         let family = descendants(std::process::id());
-        child.kill().unwrap();
+        assert!(!is_gone(child.id()));
+        kill(child.id());
         child.wait().unwrap();
+        assert!(is_gone(child.id()));
         assert!(family.contains(&child.id()), "{family:?}");
     }
 }
