@@ -2,7 +2,7 @@
 //!
 //! - **In:** a candidate's base commit and its exported tree, the recipe's matching `[[environment]]` entry, and the
 //!   machine's settings (where interpreters and uv are, how an index is reached).
-//! - **Out:** a [`Built`](run::Built) environment (what a manifest says of it, what a job needs of it), or whose fault
+//! - **Out:** a [`Built`] environment (what a manifest says of it, what a job needs of it), or whose fault
 //!   it is that there is none; each try is in the ledger with its log.
 //! - **Always:** dependencies are those an index had before the base commit's committer date, locked with hashes; a
 //!   lock names no index, host, path or date, so equal versions are equal bytes; code of the project or its

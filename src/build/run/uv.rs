@@ -192,7 +192,6 @@ impl Kit {
                 },
             ),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),
-            ("PYTHONDONTWRITEBYTECODE", "1"),
         ];
         env.extend(fixed.map(|(name, value)| (name.to_owned(), value.to_owned())));
         env.insert("UV_CACHE_DIR".to_owned(), path("cache"));
