@@ -13,6 +13,7 @@
 //! | [`outcome`] | what happened to a test in a run |
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
 //! | [`event`] | what a running stage tells whoever watches |
+//! | [`history`] | commits and tree changes as git tells them |
 //! | [`hash`] | content hashes and keys |
 
 pub mod attempt;
@@ -22,6 +23,7 @@ pub mod diff;
 pub mod environment;
 pub mod event;
 pub mod hash;
+pub mod history;
 pub mod ids;
 pub mod oracle;
 pub mod outcome;

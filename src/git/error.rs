@@ -72,6 +72,14 @@ pub enum GitError {
         /// The folder.
         path: PathBuf,
     },
+    /// A clone or fetch that the other side, or the way to it, refused.
+    #[error("fetch `{url}`: {detail}")]
+    Transfer {
+        /// The address.
+        url: String,
+        /// The end of what git said.
+        detail: String,
+    },
     /// The git program could not be started or talked to.
     #[error("run `git {command}`: {source}")]
     Spawn {
@@ -109,6 +117,10 @@ impl GitError {
             }
             Self::Write { .. } => "check free space and permissions there".to_owned(),
             Self::NotEmpty { .. } => "give an empty or a new folder".to_owned(),
+            Self::Transfer { .. } => {
+                "check the address and the network; run the same command again to go on where it stopped"
+                    .to_owned()
+            }
             Self::Spawn { .. } => "install git 2.25 or newer, and have it on `PATH`".to_owned(),
             Self::Library { .. } | Self::Program { .. } => {
                 "`git fsck` in the mirror tells whether it is whole".to_owned()

@@ -29,13 +29,24 @@ pub struct TreeFile {
     pub object: CommitSha,
 }
 
-/// One ref and the object it names (tags are not peeled).
+/// One ref and the commit it leads to.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RefTip {
-    /// The full name, as bytes in a text (`refs/heads/main`); refs that are not UTF-8 are left out.
+    /// The full name (`refs/heads/main`); refs that are not UTF-8 are left out.
     pub name: String,
     /// The commit it leads to, through tag objects.
     pub commit: CommitSha,
+}
+
+/// The head of a pull request: `refs/pull/N/head`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PullHead {
+    /// Its number.
+    pub number: u32,
+    /// The object that the ref names.
+    pub object: CommitSha,
+    /// Whether the mirror holds that object, and it is a commit.
+    pub present: bool,
 }
 
 pub(super) fn oid(sha: CommitSha) -> Oid {
@@ -108,23 +119,58 @@ impl Mirror {
     /// # Errors
     /// When the refs cannot be listed.
     pub fn refs(&self, prefix: &str) -> Result<Vec<RefTip>, GitError> {
-        let list = || -> Result<Vec<RefTip>, git2::Error> {
-            let mut tips = vec![];
+        let mut tips = vec![];
+        self.each_ref(prefix, |name, reference| {
+            // A ref whose object a partial or shallow mirror lacks names no commit here.
+            if let Ok(commit) = reference.peel_to_commit() {
+                tips.push(RefTip {
+                    name: name.to_owned(),
+                    commit: sha(commit.id()),
+                });
+            }
+        })?;
+        tips.sort();
+        Ok(tips)
+    }
+
+    /// Every pull request's head, by number.
+    ///
+    /// # Errors
+    /// When the refs cannot be listed.
+    pub fn pull_heads(&self) -> Result<Vec<PullHead>, GitError> {
+        let mut heads = vec![];
+        self.each_ref("refs/pull/", |name, reference| {
+            let number = name
+                .strip_prefix("refs/pull/")
+                .and_then(|rest| rest.strip_suffix("/head"));
+            let number = number.and_then(|digits| digits.parse().ok());
+            if let (Some(number), Some(object)) = (number, reference.target()) {
+                heads.push(PullHead {
+                    number,
+                    object: sha(object),
+                    present: reference.peel_to_commit().is_ok(),
+                });
+            }
+        })?;
+        heads.sort();
+        Ok(heads)
+    }
+
+    fn each_ref(
+        &self,
+        prefix: &str,
+        mut each: impl FnMut(&str, &git2::Reference<'_>),
+    ) -> Result<(), GitError> {
+        let mut walk = || -> Result<(), git2::Error> {
             for reference in self.repo.references_glob(&format!("{prefix}*"))? {
                 let reference = reference?;
-                let Ok(name) = reference.name() else { continue };
-                // A ref whose object a partial or shallow mirror lacks names no commit here.
-                if let Some(commit) = peel(&reference) {
-                    tips.push(RefTip {
-                        name: name.to_owned(),
-                        commit,
-                    });
+                if let Ok(name) = reference.name() {
+                    each(name, &reference);
                 }
             }
-            tips.sort();
-            Ok(tips)
+            Ok(())
         };
-        list().map_err(GitError::library("list the refs"))
+        walk().map_err(GitError::library("list the refs"))
     }
 
     /// A commit's committer date.
@@ -211,10 +257,6 @@ impl Mirror {
         }
         Ok(None)
     }
-}
-
-fn peel(reference: &git2::Reference<'_>) -> Option<CommitSha> {
-    reference.peel_to_commit().ok().map(|commit| sha(commit.id()))
 }
 
 fn find(tree: &git2::Tree<'_>, name: &[u8]) -> Option<(Oid, Option<ObjectType>)> {

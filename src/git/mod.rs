@@ -6,6 +6,8 @@
 //! | [`export`] | a commit's tree as files in a folder, bytes and modes exact |
 //! | [`fast_import`] | a bare mirror out of a `git fast-import` stream |
 //! | [`apply`] | laying a patch over a folder: all or nothing, byte exact |
+//! | [`bulk`] | thousands of commits and diffs at once, by the git program |
+//! | [`transport`] | cloning and fetching a mirror, by the git program |
 //! | [`program`] | the git program with an environment that the user's settings cannot bend |
 //! | [`name`] | which repository on a forge a mirror is of |
 //! | [`error`] | what can go wrong, and what to do about it |
@@ -14,12 +16,15 @@
 //! caller named; a mirror is only ever read, except by a fetch into it.
 
 pub mod apply;
+pub mod bulk;
 pub mod error;
 pub mod export;
 pub mod fast_import;
+mod lines;
 pub mod mirror;
 pub mod name;
 pub mod program;
+pub mod transport;
 
 #[cfg(test)]
 pub(crate) mod fixture;

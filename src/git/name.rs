@@ -26,7 +26,8 @@ fn origin_url(path: &Path) -> Option<String> {
     config.get_string("remote.origin.url").ok()
 }
 
-fn name_in_url(url: &str) -> Option<RepoName> {
+/// The repository that an address is of: the last two parts of a path on a host.
+pub fn name_in_url(url: &str) -> Option<RepoName> {
     let url = url.trim_end_matches('/');
     let url = url.strip_suffix(".git").unwrap_or(url);
     let remote = url
