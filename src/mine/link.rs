@@ -10,6 +10,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::markup::blank_markup;
+use super::pattern::compiled;
 use crate::domain::candidate::{FoundIn, IssueReference};
 use crate::domain::ids::RepoName;
 
@@ -37,11 +38,6 @@ const JOINT: &str = r"(?xi) ^ [\])>*_]{0,4}
       | [\ \t]+
       | [\ \t]*\n[\ \t]*[-*+][\ \t]+ )
     (?: (?:issue|bug|ticket)s? [\ \t]+ )? [\[<*_]{0,3} $";
-
-#[expect(clippy::unwrap_used, reason = "a fixed expression; the tests run it")]
-fn compiled(pattern: &str) -> Regex {
-    Regex::new(pattern).unwrap()
-}
 
 /// Every reference in a text, in order, one for each issue: where one closes, it is that one that is told.
 /// References to `home` itself carry no repository. Bare `#1` and `GH-1` are of `home`.
