@@ -8,6 +8,7 @@ pub mod emit;
 pub mod filter;
 pub mod git;
 pub mod mine;
+pub mod pipeline;
 pub mod progress;
 pub mod recipe;
 pub mod sample;

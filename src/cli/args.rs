@@ -223,6 +223,9 @@ pub struct EmitArgs {
     /// Which candidates.
     #[command(flatten)]
     pub work: WorkArgs,
+    /// Where they were verified: a verdict from another room is another verdict.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
 }
 
 /// `quarry explain`.

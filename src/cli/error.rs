@@ -4,7 +4,11 @@ use std::fmt;
 
 use super::exit_code::ExitCode;
 use crate::blobs::BlobError;
+use crate::emit;
 use crate::filter::CompileError;
+use crate::filter::run::FilterError;
+use crate::mine::run::MineError;
+use crate::pipeline::PipelineError;
 use crate::recipe::RecipeError;
 use crate::store::StoreError;
 use crate::workspace::WorkspaceError;
@@ -99,6 +103,59 @@ impl From<WorkspaceError> for CliError {
 impl From<StoreError> for CliError {
     fn from(error: StoreError) -> Self {
         Self::workspace(error.to_string(), error.hints())
+    }
+}
+
+impl From<PipelineError> for CliError {
+    fn from(error: PipelineError) -> Self {
+        use PipelineError as P;
+        let exit = match &error {
+            P::Mine(
+                MineError::Store(_) | MineError::Blob(_) | MineError::Worker { .. } | MineError::Page { .. },
+            )
+            | P::Filter(FilterError::Store(_) | FilterError::Blob(_)) => ExitCode::Workspace,
+            P::OtherRepository { .. }
+            | P::NothingMined { .. }
+            | P::NoCandidate { .. }
+            | P::Unverified { .. }
+            | P::Mine(_)
+            | P::Split(_)
+            | P::Compile(_)
+            | P::Filter(_)
+            | P::Git(_) => ExitCode::Input,
+            P::Build(_) | P::Sandbox(_) => ExitCode::Machine,
+            P::Emit(emit) => return Self::emit(emit),
+            P::Scratch { .. } | P::Broken { .. } | P::Verify(_) | P::Store(_) | P::Blob(_) => {
+                ExitCode::Workspace
+            }
+        };
+        Self {
+            exit,
+            message: error.to_string(),
+            hints: error.hints(),
+        }
+    }
+}
+
+impl From<emit::RunError> for CliError {
+    fn from(error: emit::RunError) -> Self {
+        Self::emit(&error)
+    }
+}
+
+impl CliError {
+    fn emit(error: &emit::RunError) -> Self {
+        use emit::versions::VersionError;
+        let exit = match error {
+            emit::RunError::Version(VersionError::Released { .. }) => ExitCode::Released,
+            emit::RunError::NoFolder { .. } | emit::RunError::Emit(_) => ExitCode::Input,
+            _ => ExitCode::Workspace,
+        };
+        Self {
+            exit,
+            message: error.to_string(),
+            hints: error.hints(),
+        }
     }
 }
 

@@ -13,7 +13,11 @@ pub mod session;
 mod check;
 mod completions;
 mod doctor;
+mod emit;
+mod filter;
 mod init;
+mod mine;
+mod run;
 mod status;
 
 use std::process::ExitCode as ProcessCode;
@@ -72,6 +76,15 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Init(args) => init::run(args, &session),
             Verb::Check(args) => check::run(args, &session),
             Verb::Doctor => doctor::run(&session).await,
+            Verb::Run(args) => run::run(args, &session).await,
+            Verb::Filter(args) => filter::run(args, &session),
+            Verb::Mine(args) => mine::run(args, &session).await,
+            Verb::Verify(args) => run::verify(args, &session).await,
+            Verb::Emit(args) => match (&args.recipe, &args.verify) {
+                (_, Some(folder)) => emit::verify(folder, &session),
+                (Some(recipe), None) => run::emit(recipe, args, &session).await,
+                (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
+            },
             Verb::Status => status::run(&session),
             Verb::Completions(args) => completions::run(args, &session),
             _ => Err(CliError::usage("find that verb", vec![])),

@@ -60,6 +60,13 @@ pub struct Source {
     pub merged_before: Option<String>,
 }
 
+impl Source {
+    /// Whether the recipe looks at this repository.
+    pub fn admits(&self, repo: &RepoName) -> bool {
+        self.repositories.is_empty() || self.repositories.contains(repo)
+    }
+}
+
 /// How a diff's files are put into parts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

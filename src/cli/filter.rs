@@ -1,0 +1,85 @@
+//! `quarry filter RECIPE [--input FILE]`: the rules alone, on the ledger or on an existing dataset.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io;
+
+use serde::Serialize;
+
+use super::args::FilterArgs;
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::run::load;
+use super::session::Session;
+use crate::filter::Funnel;
+use crate::filter::run::{Input, Output, filter_dataset};
+use crate::mine::split::Splitter;
+use crate::pipeline::PipelineError;
+use crate::pipeline::select::{ask, field};
+use crate::pipeline::source::sources_of;
+
+pub(super) fn run(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
+    match &args.input {
+        Some(input) => dataset(args, input, session),
+        None => ledger(args, session),
+    }
+}
+
+#[derive(Serialize)]
+struct Filtered {
+    dataset: String,
+    funnel: Funnel,
+    /// Candidates that every rule kept, or that every rule on git kept while they are not verified.
+    kept: Vec<String>,
+}
+
+fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let loaded = load(&args.recipe, &args.work)?;
+    let (context, _lock) = session.open()?;
+    let sources = sources_of(&context, &loaded.recipe)?;
+    let field = field(&context, &loaded.recipe, &sources, &args.work.only)?;
+    let selection = ask(&context, &loaded.recipe, &field, &BTreeMap::new())?;
+    let kept: Vec<_> = selection.waiting.iter().map(ToString::to_string).collect();
+    let mut text = selection.funnel.text();
+    let _ = writeln!(
+        text,
+        "\n{} of {} candidates go on to verification",
+        kept.len(),
+        field.candidates.len()
+    );
+    let filtered = Filtered {
+        dataset: loaded.recipe.dataset.name.clone(),
+        funnel: selection.funnel,
+        kept,
+    };
+    session.printer.result(&filtered, &text)?;
+    Ok(ExitCode::Success)
+}
+
+fn dataset(args: &FilterArgs, input: &camino::Utf8Path, session: &Session) -> Result<ExitCode, CliError> {
+    let loaded = load(&args.recipe, &args.work)?;
+    let splitter = Splitter::new(&loaded.recipe.split).map_err(PipelineError::from)?;
+    let (context, _lock) = session.open()?;
+    let input = if input == "-" {
+        Input::Stream("standard input".to_owned(), Box::new(io::stdin()))
+    } else {
+        Input::File(input.to_owned())
+    };
+    let mut stdout = io::stdout().lock();
+    let output = match &args.out {
+        Some(file) => Output::File(file.clone()),
+        // Standard output holds one thing: the funnel as JSON, or the rows.
+        None if session.printer.json => Output::Nowhere,
+        None => Output::Stream(&mut stdout),
+    };
+    let done = filter_dataset(&context, &loaded, input, output, &|file| splitter.part_of(file))
+        .map_err(PipelineError::from)?;
+    drop(stdout);
+    let text = format!("{}selection log: {}\n", done.funnel.text(), done.selection_log);
+    if session.printer.json || args.out.is_some() {
+        session.printer.result(&done, &text)?;
+    } else {
+        session.printer.note(text.trim_end());
+    }
+    Ok(ExitCode::Success)
+}

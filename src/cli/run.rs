@@ -1,0 +1,132 @@
+//! `quarry run RECIPE`, `quarry verify RECIPE`, `quarry emit RECIPE`: the pipeline, whole or in part.
+
+use camino::Utf8Path;
+
+use super::args::{EmitArgs, RunArgs, SandboxKind, VerifyArgs, WorkArgs};
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::machine::Machine;
+use super::mine::place;
+use super::session::Session;
+use crate::pipeline::source::{self, MinedSource, sources_of};
+use crate::pipeline::{self, Outcome, Settings};
+use crate::recipe::{self, LoadedRecipe};
+use crate::sandbox::RoomKind;
+use crate::workspace::Context;
+
+pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let loaded = load(&args.recipe, &args.work)?;
+    let (context, _lock) = session.open()?;
+    let sources = match place(&args.source)? {
+        Some(place) => {
+            let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;
+            if summary.stopped {
+                return Ok(interrupted(session));
+            }
+            vec![source.admitted_by(&loaded.recipe)?]
+        }
+        None => sources_of(&context, &loaded.recipe)?,
+    };
+    go(
+        &context,
+        session,
+        &loaded,
+        &sources,
+        settings(&args.work, args.sandbox.sandbox),
+        true,
+    )
+    .await
+}
+
+pub(super) async fn verify(args: &VerifyArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let loaded = load(&args.recipe, &args.work)?;
+    let (context, _lock) = session.open()?;
+    let sources = sources_of(&context, &loaded.recipe)?;
+    go(
+        &context,
+        session,
+        &loaded,
+        &sources,
+        settings(&args.work, args.sandbox.sandbox),
+        false,
+    )
+    .await
+}
+
+pub(super) async fn emit(
+    recipe: &Utf8Path,
+    args: &EmitArgs,
+    session: &Session,
+) -> Result<ExitCode, CliError> {
+    let loaded = load(recipe, &args.work)?;
+    let (context, _lock) = session.open()?;
+    let sources = sources_of(&context, &loaded.recipe)?;
+    let settings = Settings {
+        only_recorded: true,
+        ..settings(&args.work, args.sandbox.sandbox)
+    };
+    go(&context, session, &loaded, &sources, settings, true).await
+}
+
+async fn go(
+    context: &Context,
+    session: &Session,
+    loaded: &LoadedRecipe,
+    sources: &[MinedSource],
+    settings: Settings,
+    emit: bool,
+) -> Result<ExitCode, CliError> {
+    match pipeline::run(context, loaded, sources, settings, emit).await? {
+        Outcome::Done(report) => {
+            session.printer.result(&report, &report.text())?;
+            Ok(ExitCode::Success)
+        }
+        Outcome::Interrupted => {
+            session
+                .printer
+                .note("interrupted; run the same command again to go on");
+            Ok(ExitCode::Interrupted)
+        }
+    }
+}
+
+fn interrupted(session: &Session) -> ExitCode {
+    session
+        .printer
+        .note("interrupted; run the same command again to go on");
+    ExitCode::Interrupted
+}
+
+/// The recipe, with what the command line says of its window.
+pub(super) fn load(file: &Utf8Path, work: &WorkArgs) -> Result<LoadedRecipe, CliError> {
+    let mut loaded = recipe::load(file.as_std_path())?;
+    let source = &mut loaded.recipe.source;
+    for (given, setting, flag) in [
+        (&work.since, &mut source.merged_since, "--since"),
+        (&work.before, &mut source.merged_before, "--before"),
+    ] {
+        if let Some(day) = given {
+            if day.parse::<jiff::civil::Date>().is_err() {
+                let hint = "write it as YYYY-MM-DD, for example 2023-01-01".to_owned();
+                return Err(CliError::usage(
+                    format!("read `{day}` of `{flag}` as a day"),
+                    vec![hint],
+                ));
+            }
+            *setting = Some(day.clone());
+        }
+    }
+    Ok(loaded)
+}
+
+fn settings(work: &WorkArgs, sandbox: SandboxKind) -> Settings {
+    Settings {
+        only: work.only.clone(),
+        room: match sandbox {
+            SandboxKind::Process => RoomKind::Process,
+            SandboxKind::None => RoomKind::None,
+        },
+        build: Machine::read().build_settings(),
+        only_recorded: false,
+    }
+}

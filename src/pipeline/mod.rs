@@ -1,0 +1,25 @@
+//! The order of the stages: what one run of a recipe is.
+//!
+//! - **In:** a checked recipe, a mirror, and the machine's settings.
+//! - **Out:** what each stage left in the ledger, a manifest, and a [`RunReport`](report::RunReport).
+//! - **Always:** stages meet only here, through values; cheap rules run before anything is built; a candidate whose
+//!   outcome is recorded for its present inputs is not tried again; stopping at any point loses nothing.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`source`] | a mirror's place → a repository's name and folder, mined |
+//! | [`select`] | the ledger's candidates → what the rules say of them |
+//! | [`prove`] | candidates → environments and oracles |
+//! | [`publish`] | decisions and oracles → a manifest |
+//! | [`report`] | what a run tells its caller |
+
+pub mod error;
+pub mod prove;
+pub mod publish;
+pub mod report;
+pub mod run;
+pub mod select;
+pub mod source;
+
+pub use error::PipelineError;
+pub use run::{Outcome, Settings, run};

@@ -1,0 +1,315 @@
+//! Candidates → environments and oracles: build, then run the tests before and after gold.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::error::PipelineError;
+use super::source::MinedSource;
+use crate::build;
+use crate::build::run::{BuildOutcome, BuildRequest, BuildSettings, Builder};
+use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
+use crate::domain::candidate::Candidate;
+use crate::domain::environment::Environment;
+use crate::domain::event::Event;
+use crate::domain::hash::KeyHasher;
+use crate::domain::ids::CandidateId;
+use crate::domain::patch::Part;
+use crate::emit::{Ended, Verified};
+use crate::filter::{CandidateFacts, Program, compile};
+use crate::git::Mirror;
+use crate::mine::split::Splitter;
+use crate::recipe::model::{EnvironmentRecipe, Recipe};
+use crate::sandbox::{Room, RoomKind};
+use crate::verify::run::{Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
+use crate::workspace::Context;
+
+/// What building and verifying say of one candidate.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// Whom it is about.
+    pub candidate: CandidateId,
+    /// How the stages ended that it met.
+    pub ended: Vec<Ended>,
+    /// Its oracle, if it has one.
+    pub verified: Option<Verified>,
+}
+
+/// Builds and verifies candidates of one recipe.
+pub struct Prover<'a> {
+    context: &'a Context,
+    recipe: &'a Recipe,
+    splitter: &'a Splitter,
+    sources: &'a [MinedSource],
+    program: Program,
+    builder: Builder,
+    verifier: Verifier,
+    only_recorded: bool,
+}
+
+impl<'a> Prover<'a> {
+    /// Opens the room and finds the machine's tools. With `only_recorded` nothing is built or run: what the ledger does
+    /// not know is missing from the answer.
+    ///
+    /// # Errors
+    /// When the room, uv or the workspace cannot be used.
+    pub fn new(
+        context: &'a Context,
+        recipe: &'a Recipe,
+        splitter: &'a Splitter,
+        sources: &'a [MinedSource],
+        room: RoomKind,
+        build: BuildSettings,
+        only_recorded: bool,
+    ) -> Result<Self, PipelineError> {
+        let room = Room::detect(room, context.workspace.scratch().as_std_path())?;
+        Ok(Self {
+            context,
+            recipe,
+            splitter,
+            sources,
+            program: compile(recipe)?,
+            builder: Builder::new(context.clone(), room.clone(), build)?,
+            verifier: Verifier::new(context.clone(), room)?,
+            only_recorded,
+        })
+    }
+
+    /// Proves candidates, several at once. Those that a stop kept from being finished are missing from the answer.
+    ///
+    /// # Errors
+    /// Errors of ours or the caller's; what is a candidate's or the outside's fault is in its proof.
+    pub async fn prove(&self, candidates: &[&Candidate]) -> Result<Vec<Proof>, PipelineError> {
+        let events = &self.context.events;
+        let total = candidates.len() as u64;
+        events.emit(Event::StageStarted {
+            stage: "verify",
+            unit: "candidates",
+            total,
+        });
+        let mut proofs: Vec<Proof> = stream::iter(candidates)
+            .map(|candidate| async {
+                let proof = self.prove_one(candidate).await;
+                events.emit(Event::Advanced {
+                    stage: "verify",
+                    by: 1,
+                });
+                proof
+            })
+            .buffer_unordered(self.context.jobs)
+            .try_filter_map(|proof| async { Ok(proof) })
+            .try_collect()
+            .await?;
+        // They come in the order in which they end; what follows must not depend on that.
+        proofs.sort_by(|a, b| a.candidate.cmp(&b.candidate));
+        let verified = proofs.iter().filter(|proof| proof.verified.is_some()).count();
+        let note = format!("{verified} of {total} candidates have an oracle");
+        events.emit(Event::StageFinished {
+            stage: "verify",
+            note,
+        });
+        Ok(proofs)
+    }
+
+    async fn prove_one(&self, candidate: &Candidate) -> Result<Option<Proof>, PipelineError> {
+        let mut proof = Proof {
+            candidate: candidate.id.clone(),
+            ended: vec![],
+            verified: None,
+        };
+        let Some(environment) = self.environment(candidate)? else {
+            self.record_no_environment(candidate)?;
+            proof.end(Stage::Build, AttemptOutcome::Project, NO_ENVIRONMENT.to_owned());
+            return Ok(Some(proof));
+        };
+        let scratch = self.context.workspace.scratch();
+        let fail = |source| PipelineError::Scratch {
+            path: scratch.clone(),
+            source,
+        };
+        let work = tempfile::Builder::new()
+            .prefix("prove-")
+            .tempdir_in(&scratch)
+            .map_err(fail)?;
+        let request = BuildRequest {
+            candidate: candidate.id.clone(),
+            base_commit: candidate.base_commit,
+            base_date: candidate.base_date,
+            release: candidate.release.clone(),
+            tree: work.path().join("tree"),
+            recipe: environment.clone(),
+            infra_tries: self.recipe.verification.infra_tries,
+        };
+        // What the ledger knows costs no export, no build and no run.
+        if let Some(recorded) = self.builder.recorded(&request)? {
+            match recorded {
+                Err(failure) => return Ok(Some(proof.built(Err(failure)))),
+                Ok(described) => {
+                    let subject = self.subject(candidate, environment, &described.key)?;
+                    if let Some(outcome) = self.verifier.recorded(&subject)? {
+                        return Ok(proof.built(Ok(())).judged(outcome, described));
+                    }
+                }
+            }
+        }
+        if self.only_recorded || self.context.cancel.is_cancelled() {
+            return Ok(None);
+        }
+        self.export(candidate, &request.tree).await?;
+        let built = match self.builder.build_for(&request).await? {
+            BuildOutcome::Built(built) => built,
+            BuildOutcome::Failed(failure) => return Ok(Some(proof.built(Err(failure)))),
+            BuildOutcome::Cancelled => return Ok(None),
+        };
+        let described = built.environment.clone();
+        let request = VerifyRequest {
+            subject: self.subject(candidate, environment, &described.key)?,
+            tree: request.tree,
+            environment: Arc::new(*built),
+            again: false,
+        };
+        let outcome = self.verifier.verify(&request).await?;
+        Ok(proof.built(Ok(())).judged(outcome, described))
+    }
+
+    fn subject(
+        &self,
+        candidate: &Candidate,
+        environment: &EnvironmentRecipe,
+        environment_key: &str,
+    ) -> Result<Subject, PipelineError> {
+        let diff = self.context.blobs.get(&candidate.diff)?;
+        let cut = self.splitter.cut(&diff, &candidate.files);
+        let tests = candidate
+            .files
+            .iter()
+            .filter(|file| self.splitter.part_of(file) == Some(Part::Test));
+        Ok(Subject {
+            candidate: candidate.id.clone(),
+            base_commit: candidate.base_commit,
+            patches: Patches {
+                test: cut.test,
+                gold: cut.gold,
+            },
+            touched: tests.map(|file| file.path.clone()).collect(),
+            environment_key: environment_key.to_owned(),
+            variables: environment.env.clone(),
+            settings: self.recipe.verification.clone(),
+        })
+    }
+
+    /// The recipe's entry for this candidate.
+    fn environment(&self, candidate: &Candidate) -> Result<Option<&EnvironmentRecipe>, PipelineError> {
+        let parts: Vec<_> = candidate
+            .files
+            .iter()
+            .map(|file| self.splitter.part_of(file))
+            .collect();
+        let facts = CandidateFacts {
+            candidate,
+            parts: &parts,
+            oracle: None,
+            utf8: None,
+        };
+        let index = self
+            .program
+            .environment(&candidate.id.repo, &facts)
+            .map_err(|error| {
+                PipelineError::Filter(crate::filter::run::FilterError::Evaluate {
+                    candidate: candidate.id.clone(),
+                    error,
+                })
+            })?;
+        Ok(index.and_then(|index| self.recipe.environment.get(index)))
+    }
+
+    /// Records, once, that the recipe does not say how to install this candidate.
+    fn record_no_environment(&self, candidate: &Candidate) -> Result<(), PipelineError> {
+        let key = KeyHasher::new("environment", 1)
+            .json("entries", &self.recipe.environment)
+            .finish();
+        let attempts = self
+            .context
+            .store
+            .attempts(Some(Stage::Build), Some(&candidate.id))?;
+        if !attempts.iter().any(|attempt| attempt.input_key == key) {
+            self.context.store.append_attempt(Attempt {
+                candidate: candidate.id.clone(),
+                stage: Stage::Build,
+                input_key: key,
+                outcome: AttemptOutcome::Project,
+                reason: NO_ENVIRONMENT.to_owned(),
+                detail: "no `[[environment]]` of the recipe matches".to_owned(),
+                log: None,
+                result: None,
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Writes the base commit's tree into the folder `tree`.
+    async fn export(&self, candidate: &Candidate, tree: &Path) -> Result<(), PipelineError> {
+        let (mirror, commit, tree) = (self.mirror(candidate)?, candidate.base_commit, tree.to_owned());
+        let export = move || Mirror::open(&mirror)?.export(commit, &tree);
+        tokio::task::spawn_blocking(export)
+            .await
+            .map_err(|error| PipelineError::Broken {
+                candidate: candidate.id.to_string(),
+                reason: error.to_string(),
+            })??;
+        Ok(())
+    }
+
+    fn mirror(&self, candidate: &Candidate) -> Result<PathBuf, PipelineError> {
+        let source = self
+            .sources
+            .iter()
+            .find(|source| source.repo == candidate.id.repo);
+        source
+            .map(|source| source.mirror.clone())
+            .ok_or_else(|| PipelineError::NoCandidate {
+                id: candidate.id.clone(),
+            })
+    }
+}
+
+impl Proof {
+    fn end(&mut self, stage: Stage, outcome: AttemptOutcome, reason: String) {
+        self.ended.push(Ended {
+            candidate: self.candidate.clone(),
+            stage,
+            outcome,
+            reason,
+        });
+    }
+
+    fn built(mut self, built: Result<(), build::Failure>) -> Self {
+        match built {
+            Ok(()) => self.end(Stage::Build, AttemptOutcome::Done, OK.to_owned()),
+            Err(failure) => self.end(Stage::Build, failure.outcome, failure.reason),
+        }
+        self
+    }
+
+    /// With how verification ended; `None` when it was stopped.
+    fn judged(mut self, outcome: VerifyOutcome, environment: Environment) -> Option<Self> {
+        match outcome {
+            VerifyOutcome::Verified(verified) => {
+                self.end(Stage::Verify, AttemptOutcome::Done, OK.to_owned());
+                let candidate = self.candidate.clone();
+                self.verified = Some(Verified {
+                    candidate,
+                    oracle: verified.oracle,
+                    environment,
+                });
+            }
+            VerifyOutcome::Failed(failure) => self.end(Stage::Verify, failure.outcome, failure.reason),
+            VerifyOutcome::Cancelled => return None,
+        }
+        Some(self)
+    }
+}
+
+const OK: &str = "ok";
+const NO_ENVIRONMENT: &str = "no-environment";

@@ -1,0 +1,84 @@
+//! Decisions, ends and oracles into a manifest.
+
+use super::error::PipelineError;
+use super::prove::Proof;
+use super::select::Field;
+use super::source::MinedSource;
+use crate::domain::attempt::Stage;
+use crate::emit;
+use crate::emit::input::Step;
+use crate::filter::run::Selection;
+use crate::filter::{CompiledRule, compile};
+use crate::recipe::LoadedRecipe;
+use crate::recipe::model::Recipe;
+use crate::store::MINE_SCOPE;
+use crate::workspace::Context;
+
+/// Emits the recipe's version from what is known of every candidate in the field.
+///
+/// # Errors
+/// When something is missing or contradicts itself, or the version is released already with other bytes.
+pub fn publish(
+    context: &Context,
+    loaded: &LoadedRecipe,
+    sources: &[MinedSource],
+    field: &Field,
+    selection: Selection,
+    proofs: &[Proof],
+) -> Result<emit::Report, PipelineError> {
+    let recipe = &loaded.recipe;
+    let mut decisions = selection.decisions;
+    for (_, decision) in context.store.decisions(Some(MINE_SCOPE), None)? {
+        if sources
+            .iter()
+            .any(|source| source.repo == decision.candidate.repo)
+        {
+            decisions.push(decision);
+        }
+    }
+    let splits = field
+        .candidates
+        .iter()
+        .filter(|candidate| selection.kept.contains(&candidate.id))
+        .map(|candidate| {
+            let parts = candidate.files.iter().map(|file| field.splitter.part_of(file));
+            (candidate.id.clone(), parts.collect())
+        })
+        .collect();
+    let request = emit::Request {
+        recipe: recipe.clone(),
+        recipe_text: loaded.text.clone(),
+        tool_version: env!("CARGO_PKG_VERSION").to_owned(),
+        sources: sources.iter().map(|source| source.source.clone()).collect(),
+        steps: steps(recipe)?,
+        decisions,
+        ended: proofs.iter().flat_map(|proof| proof.ended.clone()).collect(),
+        verified: proofs.iter().filter_map(|proof| proof.verified.clone()).collect(),
+        splits,
+    };
+    Ok(emit::run::run(context, request)?)
+}
+
+/// What a candidate meets, in order: git rules, building, verification, rules on the oracle.
+fn steps(recipe: &Recipe) -> Result<Vec<Step>, PipelineError> {
+    let program = compile(recipe)?;
+    let step = |compiled: &CompiledRule| {
+        let source = recipe
+            .rules
+            .iter()
+            .find(|rule| rule.id == compiled.id)
+            .map(|rule| rule.source.clone());
+        Step::Rule {
+            id: compiled.id.clone(),
+            reason: compiled.reason.clone(),
+            source: source.unwrap_or_default(),
+        }
+    };
+    let stages = [Step::Stage(Stage::Build), Step::Stage(Stage::Verify)];
+    Ok(program
+        .git_rules()
+        .map(step)
+        .chain(stages)
+        .chain(program.oracle_rules().map(step))
+        .collect())
+}

@@ -1,0 +1,88 @@
+//! What a run tells its caller.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::emit::manifest::FunnelStep;
+
+/// One run of a recipe.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunReport {
+    /// The dataset and its version.
+    pub dataset: String,
+    /// The version's folder; `None` when nothing was emitted.
+    pub manifest: Option<String>,
+    /// Whether that version was there already, with the same bytes.
+    pub already_there: bool,
+    /// How many instances it has.
+    pub instances: usize,
+    /// How many candidates each step met, stopped and let through.
+    pub funnel: Vec<FunnelStep>,
+    /// How many candidates ended in an infra outcome after all tries, by reason.
+    pub infra: BTreeMap<String, u64>,
+    /// Those candidates.
+    pub infra_candidates: Vec<String>,
+    /// Quarantined tests over all verified candidates.
+    pub flaky_tests: usize,
+    /// Why nothing was emitted, if so.
+    pub note: Option<String>,
+}
+
+impl RunReport {
+    /// The report for a reader.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let width = self
+            .funnel
+            .iter()
+            .map(|step| step.step.len())
+            .max()
+            .unwrap_or(0)
+            .max("step".len());
+        if !self.funnel.is_empty() {
+            let _ = writeln!(
+                text,
+                "{:<width$}  {:>6}  {:>7}  {:>9}  {:>5}  {:>6}",
+                "step", "in", "dropped", "undecided", "infra", "out"
+            );
+        }
+        for step in &self.funnel {
+            let _ = writeln!(
+                text,
+                "{:<width$}  {:>6}  {:>7}  {:>9}  {:>5}  {:>6}",
+                step.step, step.entered, step.dropped, step.undecided, step.infra, step.out
+            );
+        }
+        let infra: u64 = self.infra.values().sum();
+        let reasons: Vec<_> = self
+            .infra
+            .iter()
+            .map(|(reason, count)| format!("{count} {reason}"))
+            .collect();
+        let _ = write!(text, "\ninfra outcomes: {infra}");
+        if infra > 0 {
+            let _ = write!(
+                text,
+                " ({}): {}",
+                reasons.join(", "),
+                self.infra_candidates.join(", ")
+            );
+        }
+        let _ = writeln!(text, "\nflaky tests:    {}", self.flaky_tests);
+        let _ = writeln!(text, "instances:      {}", self.instances);
+        if let Some(manifest) = &self.manifest {
+            let state = if self.already_there {
+                " (it was there already, with the same bytes)"
+            } else {
+                ""
+            };
+            let _ = writeln!(text, "manifest:       {manifest}{state}");
+        }
+        if let Some(note) = &self.note {
+            let _ = writeln!(text, "{note}");
+        }
+        text
+    }
+}

@@ -1,0 +1,144 @@
+//! The command line as a person and a script meet it: words, exit codes, hints, JSON.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::program::{quarry, recipe, sample_run, succeed, tree};
+
+fn run(command: &mut Command) -> (Option<i32>, String, String) {
+    let output = command.output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn every_verb_teaches_and_the_exit_codes_are_documented() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, help, _) = run(quarry(folder.path()).arg("--help"));
+    assert_eq!(code, Some(0));
+    for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "130 "] {
+        assert!(help.lines().any(|line| line.trim_start().starts_with(code)), "no line for exit code {code}");
+    }
+    for verb in
+        ["init", "doctor", "check", "run", "mine", "filter", "verify", "emit", "status", "explain", "completions"]
+    {
+        let (code, text, _) = run(quarry(folder.path()).args([verb, "--help"]));
+        assert_eq!(code, Some(0), "{verb}");
+        assert!(text.contains("--workspace") && text.contains("--json"), "{verb}");
+    }
+}
+
+#[test]
+fn what_is_missing_is_named_with_a_hint_in_both_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    let (code, stdout, stderr) = run(quarry(folder.path()).arg("status"));
+    assert_eq!((code, stdout.as_str()), (Some(4), ""));
+    assert!(stderr.contains("failed to find a workspace at"), "{stderr}");
+    assert!(stderr.contains("hint: make one with `quarry init`"), "{stderr}");
+
+    let (code, stdout, _) = run(quarry(folder.path()).args(["status", "--json"]));
+    let error: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(code, Some(4));
+    assert_eq!(error["error"]["kind"], "workspace");
+    assert!(!error["error"]["hints"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn wrong_inputs_have_their_exit_codes() {
+    let folder = tempfile::tempdir().unwrap();
+    let nowhere = folder.path().join("nowhere");
+    let swebench = recipe("swebench.toml");
+    let cases: [(&[&str], i32, &str); 6] = [
+        (&["frobnicate"], 2, "unrecognized subcommand"),
+        (&["run", "no-such.toml", "--sample"], 3, "read recipe `no-such.toml`"),
+        (&["run", swebench.to_str().unwrap()], 3, "find a mined repository"),
+        (&["run", swebench.to_str().unwrap(), "--mirror", nowhere.to_str().unwrap()], 3, "nowhere"),
+        (&["run", swebench.to_str().unwrap(), "--sample", "--since", "May"], 2, "read `May` of `--since` as a day"),
+        (&["explain", "not-an-id"], 2, "a pull request such as"),
+    ];
+    for (arguments, expected, words) in cases {
+        let (code, _, stderr) = run(quarry(folder.path()).args(arguments));
+        assert_eq!(code, Some(expected), "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+    }
+}
+
+#[test]
+fn a_made_workspace_holds_recipes_that_check_and_keeps_edited_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    succeed(quarry(folder.path()).arg("init"));
+    let filters = folder.path().join("filters");
+    let edited = filters.join("sample.toml");
+    std::fs::write(&edited, "# mine\n").unwrap();
+    let again = succeed(quarry(folder.path()).args(["init", "--json"]));
+    let report: Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!(report["written"], serde_json::json!([]));
+    assert_eq!(std::fs::read_to_string(&edited).unwrap(), "# mine\n");
+    let swebench = filters.join("swebench.toml");
+    let checked = succeed(quarry(folder.path()).args(["check", "--plan"]).arg(&swebench));
+    assert!(String::from_utf8_lossy(&checked.stdout).contains("after verification"));
+    let (code, text, _) = run(quarry(folder.path()).arg("check").arg(&edited));
+    assert_eq!(code, Some(1), "an empty recipe is not sound: {text}");
+    let status = succeed(quarry(folder.path()).args(["status", "--json"]));
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["repositories"], serde_json::json!([]));
+}
+
+#[test]
+fn a_wrong_rule_is_shown_where_it_stands() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(recipe("swebench.toml")).unwrap();
+    let wrong = folder.path().join("wrong.toml");
+    std::fs::write(&wrong, text.replacen("gold.files >= 1", "gold.fils >= 1", 1)).unwrap();
+    let (code, stdout, _) = run(quarry(folder.path()).args(["check", "--json"]).arg(&wrong));
+    assert_eq!(code, Some(1));
+    let reports: Value = serde_json::from_str(&stdout).unwrap();
+    let problem = &reports[0]["problems"][0];
+    let line = text.lines().position(|line| line.contains("gold.files >= 1")).unwrap() + 1;
+    assert_eq!(problem["line"], line);
+    assert_eq!(problem["column"], 14);
+    assert!(problem["hints"][0].as_str().unwrap().contains("gold.files"), "{problem}");
+}
+
+#[test]
+fn completions_know_every_verb() {
+    let folder = tempfile::tempdir().unwrap();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = succeed(quarry(folder.path()).args(["completions", shell]));
+        assert!(String::from_utf8_lossy(&script.stdout).contains("explain"), "{shell}");
+    }
+}
+
+/// The first Ctrl-C lets running work finish; the same command again goes on to the same bytes.
+#[test]
+fn an_interrupted_run_drains_and_goes_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
+    succeed(&mut sample_run(&whole));
+    let mut child = sample_run(&broken).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    // In the middle of the work: some attempt is recorded, and not all.
+    let ledger = broken.join(".quarry/ledger.db");
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(60) && !has_attempts(&broken, &ledger) {
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let pid = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    let status = child.wait().unwrap();
+    assert_eq!(status.code(), Some(130), "{status}");
+    assert!(!broken.join("manifests/sample").exists(), "nothing is emitted by half a run");
+    succeed(&mut sample_run(&broken));
+    assert!(tree(&broken.join("manifests")) == tree(&whole.join("manifests")));
+}
+
+fn has_attempts(workspace: &std::path::Path, ledger: &std::path::Path) -> bool {
+    if !ledger.exists() {
+        return false;
+    }
+    let (_, stdout, _) = run(quarry(workspace).args(["status", "--json"]));
+    let status: Value = serde_json::from_str(&stdout).unwrap_or_default();
+    status["attempts"]["verify"]["done"].as_u64().unwrap_or(0) > 0
+}
