@@ -5,6 +5,7 @@ Under xdist only the controller holds this plugin, and the workers' reports reac
 
 import os
 import sys
+import traceback
 
 import pytest
 
@@ -27,6 +28,12 @@ def run(arguments, send, shorten, clean):
         # Old versions leave this way when they do not take an argument.
         sys.stderr.write("%s: %s\n" % (type(error).__name__, error))
         status = 4
+    except Exception:
+        # pytest 8 raises what was never awaited or closed once the session has ended: by then every outcome is told.
+        if plugin.ended not in (0, 1):
+            raise
+        traceback.print_exc()
+        status = plugin.ended
     if status == 4 and failures:
         # A conftest that cannot be imported ends the run before there is a session to report it.
         for path, message in failures:
@@ -105,6 +112,7 @@ class Plugin(object):
         self._shorten = shorten
         self._clean = clean
         self._collected = False
+        self.ended = None
 
     def _id(self, raw):
         return node_id(raw, self._clean)
@@ -144,6 +152,10 @@ class Plugin(object):
             return
         fields["seconds"] = seconds_of(report)
         self._send("phase", phase=report.when, **fields)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session, exitstatus):
+        self.ended = int(exitstatus)
 
     def pytest_internalerror(self, excrepr):
         self._send("internal-error", message=self._shorten(str(excrepr)))

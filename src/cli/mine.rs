@@ -10,7 +10,7 @@ use crate::mine::run::Summary;
 use crate::pipeline::source::{self, Place};
 
 pub(super) async fn run(args: &MineArgs, session: &Session) -> Result<ExitCode, CliError> {
-    let Some(place) = place(&args.source)? else {
+    let Some(place) = place(&args.source) else {
         let hint = "give `--mirror PATH`, `--mirror URL`, or `--sample`".to_owned();
         return Err(CliError::usage("find a mirror to mine", vec![hint]));
     };
@@ -42,9 +42,9 @@ fn render(summary: &Summary) -> String {
 }
 
 /// Where the command line says pull requests come from.
-pub(super) fn place(args: &SourceArgs) -> Result<Option<Place>, CliError> {
+pub(super) fn place(args: &SourceArgs) -> Option<Place> {
     if args.sample {
-        return Ok(Some(Place::Sample));
+        return Some(Place::Sample);
     }
-    Ok(args.mirror.clone().map(Place::Mirror))
+    args.mirror.clone().map(Place::Mirror)
 }

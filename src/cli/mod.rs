@@ -14,6 +14,7 @@ mod check;
 mod completions;
 mod doctor;
 mod emit;
+mod explain;
 mod filter;
 mod init;
 mod mine;
@@ -86,8 +87,8 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
             Verb::Status => status::run(&session),
+            Verb::Explain(args) => explain::run(args, &session),
             Verb::Completions(args) => completions::run(args, &session),
-            _ => Err(CliError::usage("find that verb", vec![])),
         }
     })
 }

@@ -17,7 +17,7 @@ use crate::workspace::Context;
 pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, CliError> {
     let loaded = load(&args.recipe, &args.work)?;
     let (context, _lock) = session.open()?;
-    let sources = match place(&args.source)? {
+    let sources = match place(&args.source) {
         Some(place) => {
             let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;
             if summary.stopped {

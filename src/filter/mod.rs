@@ -15,6 +15,7 @@
 //! | [`files`] | facts about a diff's files |
 //! | [`compile`](mod@compile) | from rules to a program |
 //! | `growth` | what more elements in a partial list would do to a rule |
+//! | [`explain`] | one pull request's whole story |
 //! | [`eval`] | asking a rule: true, false, not to be known |
 //! | [`plan`](mod@plan) | which rules run when, and what each reads |
 //! | [`funnel`] | how many each rule met, stopped and let through |
@@ -24,6 +25,7 @@
 pub mod compile;
 pub mod dataset;
 pub mod eval;
+pub mod explain;
 pub mod facts;
 pub mod files;
 pub mod funnel;

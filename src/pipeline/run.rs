@@ -158,14 +158,14 @@ fn conclude(
         report.instances = emitted.instances;
         report.funnel = emitted.funnel;
     } else {
-        report.funnel = selection.funnel.rules.into_iter().map(rule_step).collect();
+        report.funnel = selection.funnel.rules.iter().map(rule_step).collect();
         report.note = Some("nothing is emitted: `quarry emit RECIPE` does, of all candidates".into());
     }
     Ok(report)
 }
 
 /// A rule's line of the funnel where no manifest counts the stages between.
-fn rule_step(line: FunnelLine) -> FunnelStep {
+fn rule_step(line: &FunnelLine) -> FunnelStep {
     FunnelStep {
         step: line.rule.to_string(),
         kind: StepKind::Rule,

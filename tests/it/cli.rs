@@ -19,11 +19,24 @@ fn every_verb_teaches_and_the_exit_codes_are_documented() {
     let (code, help, _) = run(quarry(folder.path()).arg("--help"));
     assert_eq!(code, Some(0));
     for code in ["0 ", "1 ", "2 ", "3 ", "4 ", "5 ", "6 ", "130 "] {
-        assert!(help.lines().any(|line| line.trim_start().starts_with(code)), "no line for exit code {code}");
+        assert!(
+            help.lines().any(|line| line.trim_start().starts_with(code)),
+            "no line for exit code {code}"
+        );
     }
-    for verb in
-        ["init", "doctor", "check", "run", "mine", "filter", "verify", "emit", "status", "explain", "completions"]
-    {
+    for verb in [
+        "init",
+        "doctor",
+        "check",
+        "run",
+        "mine",
+        "filter",
+        "verify",
+        "emit",
+        "status",
+        "explain",
+        "completions",
+    ] {
         let (code, text, _) = run(quarry(folder.path()).args([verb, "--help"]));
         assert_eq!(code, Some(0), "{verb}");
         assert!(text.contains("--workspace") && text.contains("--json"), "{verb}");
@@ -52,10 +65,27 @@ fn wrong_inputs_have_their_exit_codes() {
     let swebench = recipe("swebench.toml");
     let cases: [(&[&str], i32, &str); 6] = [
         (&["frobnicate"], 2, "unrecognized subcommand"),
-        (&["run", "no-such.toml", "--sample"], 3, "read recipe `no-such.toml`"),
+        (
+            &["run", "no-such.toml", "--sample"],
+            3,
+            "read recipe `no-such.toml`",
+        ),
         (&["run", swebench.to_str().unwrap()], 3, "find a mined repository"),
-        (&["run", swebench.to_str().unwrap(), "--mirror", nowhere.to_str().unwrap()], 3, "nowhere"),
-        (&["run", swebench.to_str().unwrap(), "--sample", "--since", "May"], 2, "read `May` of `--since` as a day"),
+        (
+            &[
+                "run",
+                swebench.to_str().unwrap(),
+                "--mirror",
+                nowhere.to_str().unwrap(),
+            ],
+            3,
+            "nowhere",
+        ),
+        (
+            &["run", swebench.to_str().unwrap(), "--sample", "--since", "May"],
+            2,
+            "read `May` of `--since` as a day",
+        ),
         (&["explain", "not-an-id"], 2, "a pull request such as"),
     ];
     for (arguments, expected, words) in cases {
@@ -97,10 +127,17 @@ fn a_wrong_rule_is_shown_where_it_stands() {
     assert_eq!(code, Some(1));
     let reports: Value = serde_json::from_str(&stdout).unwrap();
     let problem = &reports[0]["problems"][0];
-    let line = text.lines().position(|line| line.contains("gold.files >= 1")).unwrap() + 1;
+    let line = text
+        .lines()
+        .position(|line| line.contains("gold.files >= 1"))
+        .unwrap()
+        + 1;
     assert_eq!(problem["line"], line);
     assert_eq!(problem["column"], 14);
-    assert!(problem["hints"][0].as_str().unwrap().contains("gold.files"), "{problem}");
+    assert!(
+        problem["hints"][0].as_str().unwrap().contains("gold.files"),
+        "{problem}"
+    );
 }
 
 #[test]
@@ -108,7 +145,10 @@ fn completions_know_every_verb() {
     let folder = tempfile::tempdir().unwrap();
     for shell in ["bash", "zsh", "fish"] {
         let script = succeed(quarry(folder.path()).args(["completions", shell]));
-        assert!(String::from_utf8_lossy(&script.stdout).contains("explain"), "{shell}");
+        assert!(
+            String::from_utf8_lossy(&script.stdout).contains("explain"),
+            "{shell}"
+        );
     }
 }
 
@@ -118,18 +158,25 @@ fn an_interrupted_run_drains_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
     succeed(&mut sample_run(&whole));
-    let mut child = sample_run(&broken).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = sample_run(&broken)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     // In the middle of the work: some attempt is recorded, and not all.
     let ledger = broken.join(".quarry/ledger.db");
     let begun = Instant::now();
-    while begun.elapsed() < Duration::from_secs(60) && !has_attempts(&broken, &ledger) {
+    while begun.elapsed() < Duration::from_mins(1) && !has_attempts(&broken, &ledger) {
         std::thread::sleep(Duration::from_millis(50));
     }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
     let status = child.wait().unwrap();
     assert_eq!(status.code(), Some(130), "{status}");
-    assert!(!broken.join("manifests/sample").exists(), "nothing is emitted by half a run");
+    assert!(
+        !broken.join("manifests/sample").exists(),
+        "nothing is emitted by half a run"
+    );
     succeed(&mut sample_run(&broken));
     assert!(tree(&broken.join("manifests")) == tree(&whole.join("manifests")));
 }

@@ -9,9 +9,13 @@
 
 mod architecture;
 mod build;
+mod cli;
 mod emit;
+mod kill;
+mod program;
 mod python;
 mod runner_matrix;
 mod sample;
+mod sample_run;
 mod sandbox;
 mod verify;

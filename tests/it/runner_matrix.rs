@@ -389,6 +389,17 @@ async fn hostile(which: &str, bench: &Bench) {
     let errors: Vec<&String> = told.outcome.collection_errors.keys().collect();
     assert_eq!(errors, ["conftest.py"], "{which}: {:?}", told.outcome);
 
+    // What fails once every outcome is told takes none of them back.
+    let (result, told) = bench.pytest("hostile/late", &[]).await;
+    assert_eq!(
+        reason(&result, &told).0,
+        "ok",
+        "{which}: {}",
+        result.stdout.text()
+    );
+    check_promises(which, &told, 2);
+    assert!(result.stdout.text().contains("after the end"), "{which}");
+
     let (result, told) = bench.pytest("reruns", &["--no-such-option"]).await;
     assert_eq!(reason(&result, &told).0, "usage-error", "{which}");
 

@@ -1,0 +1,6 @@
+def test_fails():
+    assert False
+
+
+def test_passes():
+    pass
