@@ -27,7 +27,8 @@ pub(crate) struct Fixture {
     pub(crate) dir: TempDir,
     repo: Repository,
     clock: i64,
-    pub(crate) author: String,
+    author: String,
+    committer: String,
 }
 
 impl Fixture {
@@ -40,7 +41,13 @@ impl Fixture {
             repo,
             clock: 1_600_000_000,
             author: "Ada".to_owned(),
+            committer: "Ada".to_owned(),
         }
+    }
+
+    /// Sets who writes the next commits, and who puts them there.
+    pub(crate) fn by(&mut self, author: &str, committer: &str) {
+        (self.author, self.committer) = (author.to_owned(), committer.to_owned());
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -97,8 +104,13 @@ impl Fixture {
     ) -> CommitSha {
         self.clock += 3600;
         let tree = self.repo.find_tree(self.tree(files)).unwrap();
-        let author = Signature::new(&self.author, "ada@example.org", &Time::new(authored, 0)).unwrap();
-        let committer = Signature::new("Forge", "forge@example.org", &Time::new(self.clock, 0)).unwrap();
+        let author = Signature::new(&self.author, &address(&self.author), &Time::new(authored, 0)).unwrap();
+        let committer = Signature::new(
+            &self.committer,
+            &address(&self.committer),
+            &Time::new(self.clock, 0),
+        )
+        .unwrap();
         let parents: Vec<_> = parents
             .iter()
             .map(|parent| self.repo.find_commit(oid(*parent)).unwrap())
@@ -114,8 +126,16 @@ impl Fixture {
         self.repo.reference(name, oid(commit), true, "test").unwrap();
     }
 
-    pub(crate) fn remove_ref(&self, name: &str) {
-        self.repo.find_reference(name).unwrap().delete().unwrap();
+    /// A ref to an object that is not there.
+    pub(crate) fn set_broken_ref(&self, name: &str, object: CommitSha) {
+        let path = self.dir.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, format!("{object}\n")).unwrap();
+    }
+
+    /// When the last commit was put there.
+    pub(crate) fn now(&self) -> i64 {
+        self.clock
     }
 
     pub(crate) fn raw_object(&self, kind: git2::ObjectType, bytes: &[u8]) -> Oid {
@@ -128,4 +148,8 @@ impl Fixture {
         );
         sha(self.raw_object(git2::ObjectType::Commit, text.as_bytes()))
     }
+}
+
+fn address(name: &str) -> String {
+    format!("{}@example.org", name.to_lowercase().replace(' ', "."))
 }

@@ -28,6 +28,8 @@ pub enum Doubt {
     BranchMade,
     /// Nothing tells whether the head was merged, or came in with something else.
     Unclear,
+    /// Only a branch of work in progress holds the head.
+    InProgress,
 }
 
 /// What the accepted landings bring, to judge others by.
@@ -121,6 +123,9 @@ pub fn by_ancestry(trunk: &Trunk<'_>, known: &Known, head: Node) -> Result<Lande
     if let Some(other) = known.heads.get(&head) {
         return Err(Doubt::SameHead(*other));
     }
+    if !trunk.trusted.contains(head) {
+        return Err(Doubt::InProgress);
+    }
     if known.landings.contains_key(&head) || trunk.words(head).is_some() {
         return Err(Doubt::BranchMade);
     }
@@ -141,7 +146,7 @@ fn merged_directly(trunk: &Trunk<'_>, known: &Known, head: Node) -> Option<Lande
     let merge = known.brought.get(&head)?.iter().copied().find(|merge| {
         let by = &graph.commit(*merge).author;
         let own = graph.fork(graph.parents(*merge)[0], head).own;
-        trunk.is_trusted(*merge)
+        trunk.trusted.contains(*merge)
             && trunk.is_integrator(&by.name)
             && !known.landings.contains_key(merge)
             && !joins_branches(graph.commit(*merge).subject())
@@ -175,7 +180,7 @@ fn forwarded(trunk: &Trunk<'_>, known: &Known, head: Node) -> Result<Landed, Dou
     if trunk.is_integrator(&commit.author.name) || is_forge(&commit.committer.name) {
         return Err(Doubt::BranchMade);
     }
-    if !trunk.is_trusted(head) || commit.parents.len() != 1 || trunk.is_integrator(&commit.committer.name) {
+    if commit.parents.len() != 1 || trunk.is_integrator(&commit.committer.name) {
         return Err(Doubt::Unclear);
     }
     let on_top = known.next.get(&head).map_or(&[][..], Vec::as_slice);

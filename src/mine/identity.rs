@@ -1,7 +1,7 @@
 //! Which commits landed a pull request that was replayed on a branch: rebased, cherry-picked, or squashed without a
 //! number. Found by who wrote what when, and by what it changes; confirmed by the content.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::ancestry::Known;
 use super::graph::{Fork, Node};
@@ -35,7 +35,7 @@ impl Replays {
             by_hand: HashMap::new(),
             by_author: HashMap::new(),
         };
-        for node in trunk.graph.nodes().filter(|node| trunk.is_trusted(*node)) {
+        for node in trunk.graph.nodes().filter(|node| trunk.trusted.contains(*node)) {
             let commit = trunk.graph.commit(node);
             if commit.parents.len() == 1 {
                 let author = key(&commit.author.name);
@@ -93,38 +93,42 @@ impl Replays {
         .collect()
     }
 
-    /// Single commits by one of the pull request's authors, younger than its last commit, that nothing else accounts
-    /// for: it may have been squashed into one of them.
-    pub fn by_author(&self, trunk: &Trunk<'_>, known: &Known, fork: &Fork) -> Vec<Replay> {
-        let graph = trunk.graph;
-        let own = fork.own.iter().filter(|own| graph.parents(**own).len() < 2);
-        let Some(last) = own.map(|own| graph.commit(*own).committed_at).max() else {
-            return vec![];
-        };
-        let mut authors: Vec<String> = fork
-            .own
+    /// Every single commit by one of these people that no other pull request carried: a pull request may have been
+    /// squashed into one of them.
+    pub fn by_authors(&self, trunk: &Trunk<'_>, known: &Known, authors: &BTreeSet<String>) -> Vec<Replay> {
+        let commits = authors
             .iter()
-            .map(|own| key(&graph.commit(*own).author.name))
-            .collect();
-        authors.sort_unstable();
-        authors.dedup();
-        let mut found: Vec<Node> = authors
-            .iter()
-            .flat_map(|author| self.by_author.get(author).into_iter().flatten().copied())
-            .filter(|node| graph.commit(*node).committed_at >= last && trunk.words(*node).is_none())
-            .filter(|node| known.carrier(*node).is_none() && !known.landings.contains_key(node))
-            .collect();
-        found.sort_by_key(|node| (trunk.root(*node), *node));
-        let replay = |commit: Node| {
-            Some(Replay {
-                base: graph.first_parent(commit)?,
-                commit,
-                length: 1,
-                by_identity: false,
+            .filter_map(|author| self.by_author.get(author))
+            .flatten();
+        let free = commits.filter(|node| known.carrier(**node).is_none());
+        let mut found: Vec<Replay> = free
+            .filter_map(|node| {
+                let base = trunk.graph.first_parent(*node)?;
+                Some(Replay {
+                    base,
+                    commit: *node,
+                    length: 1,
+                    by_identity: false,
+                })
             })
-        };
-        found.into_iter().filter_map(replay).collect()
+            .collect();
+        found.sort_by_key(|replay| (trunk.root(replay.commit), replay.commit));
+        found
     }
+}
+
+/// The people who wrote a pull request's own commits, by the form to compare names by.
+pub fn authors(trunk: &Trunk<'_>, fork: &Fork) -> BTreeSet<String> {
+    fork.own
+        .iter()
+        .map(|own| key(&trunk.graph.commit(*own).author.name))
+        .collect()
+}
+
+/// When the last of a pull request's own commits was put where it is; merges of the branch into it do not count.
+pub fn last_committed(trunk: &Trunk<'_>, fork: &Fork) -> Option<i64> {
+    let own = fork.own.iter().filter(|own| trunk.graph.parents(**own).len() < 2);
+    own.map(|own| trunk.graph.commit(*own).committed_at).max()
 }
 
 /// A replay that was confirmed, as a landing.

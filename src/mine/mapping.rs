@@ -3,19 +3,19 @@
 //! Three passes, each over what the ones before left: what messages say, what merges and branches hold, what was replayed
 //! under another name.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use super::ancestry::{Doubt, Known, by_ancestry};
 use super::graph::{Fork, Graph, Node};
-use super::identity::{Replay, Replays, landed as replayed};
+use super::identity::{Replay, Replays, authors, landed as replayed, last_committed};
 use super::merges::{Judged, Landed, Likeness, choose, claims, pairs_of};
 use super::patch::same_changes;
 use super::source::{Compared, FullDiff, Source, TreePair};
 use super::split::section;
-use super::trunk::Trunk;
+use super::trunk::{Trunk, key};
 use crate::domain::diff::file_changes;
 use crate::domain::history::{DiffText, TreeChange};
-use crate::domain::path::RepoPath;
 
 /// What became of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -240,33 +240,47 @@ impl<S: Source> Pass<'_, '_, S> {
     fn by_replay(&mut self) -> Result<(), S::Error> {
         let known = Known::new(self.trunk, &self.landed, &self.all_heads);
         let replays = Replays::new(self.trunk);
+        let (trunk, graph) = (self.trunk, self.trunk.graph);
         let mut tried = vec![];
-        let open = self
-            .open()
-            .into_iter()
-            .filter(|(_, head)| !self.trunk.all.contains(*head));
-        for (number, head) in open.collect::<Vec<_>>() {
-            let fork = self.trunk.graph.fork_from(&self.trunk.all, head);
-            let Some(own) = own_pair(self.trunk.graph, &fork, head) else {
+        for (number, head) in self.open() {
+            if trunk.trusted.contains(head) {
                 continue;
-            };
-            let found = match replays.by_identity(self.trunk, &fork) {
-                Some(replay) => vec![replay],
-                None => replays.by_author(self.trunk, &known, &fork),
-            };
-            tried.push(Tried { number, own, found });
+            }
+            let fork = graph.fork_from(&trunk.trusted, head);
+            if let Some(own) = own_pair(graph, &fork, head) {
+                let found = replays.by_identity(trunk, &fork).into_iter().collect();
+                tried.push(Tried {
+                    number,
+                    own,
+                    fork,
+                    found,
+                });
+            }
         }
-        self.compare_replays(&mut tried)?;
+        let unfound = || tried.iter().filter(|tried| tried.found.is_empty());
+        let people: BTreeSet<String> = unfound().flat_map(|tried| authors(trunk, &tried.fork)).collect();
+        let singles = replays.by_authors(trunk, &known, &people);
+        let found = tried
+            .iter()
+            .flat_map(|tried| tried.found.iter().map(|replay| pair_of(graph, replay)));
+        let own = tried.iter().map(|tried| tried.own);
+        let pairs: Vec<TreePair> = own
+            .chain(found)
+            .chain(singles.iter().map(|single| pair_of(graph, single)))
+            .collect();
+        compare(self.source, &mut self.compared, pairs)?;
+        self.try_singles(&mut tried, singles);
         let texts = self.texts(&tried)?;
         let mut found: BTreeMap<u32, Landed> = BTreeMap::new();
         for Tried {
             number,
             own,
             found: replays,
+            ..
         } in &tried
         {
             for replay in replays {
-                let pair = pair_of(self.trunk.graph, replay);
+                let pair = pair_of(graph, replay);
                 let (Ok(ours), Ok(theirs)) = (self.entries(*own), self.entries(pair)) else {
                     continue;
                 };
@@ -275,7 +289,17 @@ impl<S: Source> Pass<'_, '_, S> {
                 if !same && !amended {
                     continue;
                 }
-                if let Some(other) = known.lander(replay) {
+                let named = trunk
+                    .words(replay.commit)
+                    .and_then(|words| words.landing.as_ref());
+                let named = named
+                    .filter(|_| !replay.by_identity)
+                    .and_then(|landing| landing.numbers().first());
+                if let Some(other) = known
+                    .lander(replay)
+                    .or(named.copied())
+                    .filter(|other| other != number)
+                {
                     self.missed.insert(*number, Miss::SameChange(other));
                 } else if let Some(other) = known.carrier(replay.commit) {
                     self.missed.insert(*number, Miss::CarriedReplay(other));
@@ -289,34 +313,35 @@ impl<S: Source> Pass<'_, '_, S> {
         Ok(())
     }
 
-    /// Finds which replays change the same paths; the others are no longer tried.
-    fn compare_replays(&mut self, tried: &mut Vec<Tried>) -> Result<(), S::Error> {
-        let graph = self.trunk.graph;
-        let pairs = tried.iter().flat_map(|tried| {
-            let replays = tried.found.iter().map(|replay| pair_of(graph, replay));
-            std::iter::once(tried.own).chain(replays)
-        });
-        compare(self.source, &mut self.compared, pairs.collect::<Vec<_>>())?;
-        let paths = |changes: &[TreeChange]| {
-            changes
-                .iter()
-                .map(|change| change.path.clone())
-                .collect::<Vec<RepoPath>>()
+    /// Gives those that were found by nothing else the single commits by the same people on the same paths, made since.
+    fn try_singles(&self, tried: &mut [Tried], singles: Vec<Replay>) {
+        let (trunk, graph) = (self.trunk, self.trunk.graph);
+        let paths = |pair: TreePair| {
+            let mut hasher = DefaultHasher::new();
+            let changes = self.entries(pair).ok().filter(|changes| !changes.is_empty())?;
+            changes.iter().for_each(|change| change.path.hash(&mut hasher));
+            Some(hasher.finish())
         };
-        for tried in tried.iter_mut() {
-            let Ok(ours) = self.entries(tried.own).map(paths) else {
+        let mut by_paths: HashMap<(String, u64), Vec<Replay>> = HashMap::new();
+        for single in singles {
+            if let Some(paths) = paths(pair_of(graph, &single)) {
+                let author = key(&graph.commit(single.commit).author.name);
+                by_paths.entry((author, paths)).or_default().push(single);
+            }
+        }
+        for tried in tried.iter_mut().filter(|tried| tried.found.is_empty()) {
+            let (Some(paths), Some(last)) = (paths(tried.own), last_committed(trunk, &tried.fork)) else {
                 continue;
             };
-            let alike = |replay: &Replay| {
-                replay.by_identity
-                    || self
-                        .entries(pair_of(graph, replay))
-                        .is_ok_and(|theirs| paths(theirs) == ours)
-            };
-            tried.found.retain(alike);
+            for author in authors(trunk, &tried.fork) {
+                let alike = by_paths.get(&(author, paths)).into_iter().flatten();
+                tried.found.extend(
+                    alike
+                        .filter(|single| graph.commit(single.commit).committed_at >= last)
+                        .cloned(),
+                );
+            }
         }
-        tried.retain(|tried| !tried.found.is_empty());
-        Ok(())
     }
 
     /// For changes of the same paths with other contents around them: whether their lines are the same.
@@ -369,6 +394,7 @@ const LONGEST_COMPARED: usize = 1 << 22;
 struct Tried {
     number: u32,
     own: TreePair,
+    fork: Fork,
     found: Vec<Replay>,
 }
 

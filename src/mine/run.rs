@@ -241,3 +241,8 @@ fn known(repo: &RepoName, pages: Vec<(String, serde_json::Value)>) -> Result<Kno
         source,
     })
 }
+
+#[cfg(test)]
+mod story;
+#[cfg(test)]
+mod tests;

@@ -28,6 +28,8 @@ pub struct Trunk<'g> {
     home: Vec<u16>,
     /// Everything on any root.
     pub all: NodeSet,
+    /// Everything on a trusted root.
+    pub trusted: NodeSet,
     /// The default branch's first-parent line.
     pub line: NodeSet,
     /// What messages say; commits that say nothing of pull requests are not in it.
@@ -58,6 +60,12 @@ impl<'g> Trunk<'g> {
                 kept.push(root);
             }
         }
+        let mut trusted = NodeSet::with_room(graph.len());
+        let tips = kept
+            .iter()
+            .filter(|root| root.trusted)
+            .filter_map(|root| graph.find(root.tip));
+        graph.reach(&mut trusted, &tips.collect::<Vec<_>>(), |_| {});
         let mut line = NodeSet::with_room(graph.len());
         if let Some(tip) = kept.first().and_then(|root| graph.find(root.tip)) {
             graph.first_parents(tip).for_each(|node| {
@@ -69,6 +77,7 @@ impl<'g> Trunk<'g> {
             roots: kept,
             home,
             all,
+            trusted,
             line,
             words: HashMap::new(),
             integrators: BTreeSet::new(),
@@ -103,11 +112,6 @@ impl<'g> Trunk<'g> {
     pub fn root(&self, node: Node) -> Option<usize> {
         let home = self.home[node as usize];
         (home != NOWHERE).then_some(usize::from(home))
-    }
-
-    /// Whether a commit is on a branch where being there means having landed.
-    pub fn is_trusted(&self, node: Node) -> bool {
-        self.root(node).is_some_and(|root| self.roots[root].trusted)
     }
 
     /// Whether a person brings in others' work.

@@ -84,6 +84,11 @@ pub fn decision(trunk: &Trunk<'_>, candidate: CandidateId, head: CommitSha, reas
             json!({}),
             "no branch or tag holds its head, no commit there names it, none repeats its change".to_owned(),
         ),
+        Reason::Miss(Miss::OnBranch(Doubt::InProgress)) => (
+            "mine-not-merged",
+            json!({}),
+            "only a branch of work in progress holds its head, and no other repeats its change".to_owned(),
+        ),
         Reason::Miss(Miss::OnBranch(Doubt::BranchMade)) => (
             "mine-branch-commit",
             json!({}),
