@@ -3,6 +3,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`mirror`] | a bare mirror, opened for reading: refs, commits, trees, files |
+//! | [`objects`] | objects by name; writing blobs and trees |
 //! | [`export`] | a commit's tree as files in a folder, bytes and modes exact |
 //! | [`fast_import`] | a bare mirror out of a `git fast-import` stream |
 //! | [`apply`] | laying a patch over a folder: all or nothing, byte exact |
@@ -23,6 +24,7 @@ pub mod fast_import;
 mod lines;
 pub mod mirror;
 pub mod name;
+pub mod objects;
 pub mod program;
 pub mod transport;
 
@@ -36,3 +38,4 @@ pub use error::GitError;
 pub use fast_import::fast_import;
 pub use mirror::{Mirror, TreeFile};
 pub use name::mirror_repo_name;
+pub use objects::{TreeObjects, is_clean_work_tree};

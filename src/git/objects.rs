@@ -1,0 +1,88 @@
+//! Objects by name: reading one without a path, and writing blobs and trees.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use git2::build::TreeUpdateBuilder;
+use git2::{FileMode, Oid};
+
+use super::error::GitError;
+use super::mirror::{Mirror, TreeFile, oid, sha};
+use super::program::{Settings, git, succeed};
+use crate::domain::ids::CommitSha;
+use crate::domain::patch::EntryKind;
+use crate::domain::path::RepoPath;
+
+/// The entries of a tree that is to be written.
+#[derive(Debug, Clone, Default)]
+pub struct TreeObjects(BTreeMap<RepoPath, TreeFile>);
+
+impl TreeObjects {
+    /// Adds an entry, in place of what was at its path.
+    pub fn insert(&mut self, file: TreeFile) {
+        self.0.insert(file.path.clone(), file);
+    }
+
+    /// Takes an entry out.
+    pub fn remove(&mut self, path: &RepoPath) {
+        self.0.remove(path);
+    }
+}
+
+impl Mirror {
+    /// A blob's bytes, by its name.
+    ///
+    /// # Errors
+    /// When the mirror lacks it.
+    pub fn blob(&self, object: CommitSha) -> Result<Vec<u8>, GitError> {
+        self.repo
+            .find_blob(oid(object))
+            .map(|blob| blob.content().to_vec())
+            .map_err(GitError::library("read a blob"))
+    }
+
+    /// Writes a blob, and gives its name.
+    ///
+    /// # Errors
+    /// When the mirror cannot be written.
+    pub fn write_blob(&self, content: &[u8]) -> Result<CommitSha, GitError> {
+        self.repo
+            .blob(content)
+            .map(sha)
+            .map_err(GitError::library("write a blob"))
+    }
+
+    /// Writes a tree, and gives its name.
+    ///
+    /// # Errors
+    /// When the mirror cannot be written.
+    pub fn write_tree(&self, objects: &TreeObjects) -> Result<CommitSha, GitError> {
+        let write = || -> Result<Oid, git2::Error> {
+            let empty = self.repo.find_tree(self.repo.treebuilder(None)?.write()?)?;
+            let mut update = TreeUpdateBuilder::new();
+            for file in objects.0.values() {
+                let mode = match (file.entry, file.executable) {
+                    (EntryKind::Symlink, _) => FileMode::Link,
+                    (EntryKind::Submodule, _) => FileMode::Commit,
+                    (EntryKind::File, true) => FileMode::BlobExecutable,
+                    (EntryKind::File, false) => FileMode::Blob,
+                };
+                update.upsert(file.path.as_bytes(), oid(file.object), mode);
+            }
+            update.create_updated(&self.repo, &empty)
+        };
+        write().map(sha).map_err(GitError::library("write a tree"))
+    }
+}
+
+/// Whether a folder is in a work tree of git, and has no change below it that is not committed.
+///
+/// # Errors
+/// When it is in no work tree, or git fails.
+pub fn is_clean_work_tree(folder: &Path) -> Result<bool, GitError> {
+    let mut command = git(Settings::Isolated);
+    command
+        .current_dir(folder)
+        .args(["status", "--porcelain", "-z", "."]);
+    succeed(command, "git status", &[]).map(|changes| changes.is_empty())
+}
