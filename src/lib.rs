@@ -14,5 +14,6 @@ pub mod recipe;
 pub mod sample;
 pub mod sandbox;
 pub mod store;
+pub mod strip;
 pub mod verify;
 pub mod workspace;

@@ -25,6 +25,8 @@ const OWNERS: &[(&str, &str)] = &[
     ("git2", "src/git/"),
     ("bollard", "src/sandbox/docker/"),
     ("rusqlite", "src/store/"),
+    ("ruff_python_parser", "src/strip/syntax.rs"),
+    ("ruff_python_ast", "src/strip/syntax.rs"),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
