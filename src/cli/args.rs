@@ -78,6 +78,8 @@ pub enum Verb {
     Verify(VerifyArgs),
     /// Write the manifest of what was verified, or check one that was written
     Emit(EmitArgs),
+    /// Make the code-only or the context-free variant of a tree, a commit or a file
+    Strip(super::strip::StripArgs),
     /// Say where the workspace stands
     Status,
     /// Tell a pull request's whole story: facts, rules with the values seen, attempts, oracle

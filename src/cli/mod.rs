@@ -20,6 +20,7 @@ mod init;
 mod mine;
 mod run;
 mod status;
+pub mod strip;
 
 use std::process::ExitCode as ProcessCode;
 
@@ -86,6 +87,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (Some(recipe), None) => run::emit(recipe, args, &session).await,
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
+            Verb::Strip(args) => strip::run(args, &session),
             Verb::Status => status::run(&session),
             Verb::Explain(args) => explain::run(args, &session),
             Verb::Completions(args) => completions::run(args, &session),

@@ -1,0 +1,481 @@
+//! `quarry strip`: a variant of a tree, of a commit, or of one file.
+
+use std::collections::BTreeSet;
+use std::io::{BufWriter, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use camino::Utf8PathBuf;
+use clap::{Args, ValueEnum};
+
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::session::Session;
+use crate::domain::path::RepoPath;
+use crate::strip::run::{
+    CommitSource, FolderSink, FolderSource, InPlaceSink, Settings, StripError, TarSink, TreeSink,
+    is_restorable, pool, run as strip_tree, strip_file,
+};
+use crate::strip::{Check, DocstringsAsCode, Keep, Mode, Policy, Remove, Report, Variant};
+
+/// `quarry strip`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "they are the switches of a command line"
+)]
+#[derive(Debug, Args)]
+pub struct StripArgs {
+    /// A folder, a file, or `-` for standard input
+    #[arg(
+        required_unless_present = "commit",
+        conflicts_with = "commit",
+        value_name = "SRC"
+    )]
+    pub source: Option<PathBuf>,
+    /// Strip a commit's tree, from a mirror's objects
+    #[arg(long, value_name = "SHA", requires = "mirror")]
+    pub commit: Option<String>,
+    /// The mirror that `--commit` is in
+    #[arg(long, value_name = "PATH", requires = "commit")]
+    pub mirror: Option<PathBuf>,
+    /// Where the result goes: a new folder, a file, or `-` for standard output
+    #[arg(long, value_name = "DST")]
+    pub out: Option<PathBuf>,
+    /// What a tree is written as
+    #[arg(long, value_name = "FORM", value_enum, default_value_t = Form::Folder)]
+    pub format: Form,
+    /// Change the source itself
+    #[arg(long, conflicts_with_all = ["out", "commit"])]
+    pub in_place: bool,
+    /// With --in-place: even where git cannot bring the source back
+    #[arg(long, requires = "in_place")]
+    pub force: bool,
+    /// Which variant
+    #[arg(long, value_enum, default_value_t = VariantArg::CodeOnly)]
+    pub variant: VariantArg,
+    /// What the variant is made by.
+    #[command(flatten)]
+    pub policy: PolicyArgs,
+    /// Do not check the result before it is written
+    #[arg(long, conflicts_with = "check")]
+    pub no_check: bool,
+    /// How each file is proven to be the same program
+    #[arg(long, value_enum, default_value_t = CheckArg::Tokens)]
+    pub check: CheckArg,
+    /// Ask this Python interpreter, too: its own ast and compile
+    #[arg(long, value_name = "PYTHON")]
+    pub verify_with: Option<String>,
+    /// Write the full report here, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<Utf8PathBuf>,
+    /// Print the report's JSON Schema and end
+    #[arg(long, exclusive = true)]
+    pub report_schema: bool,
+}
+
+/// What a variant is made by.
+#[derive(Debug, Args)]
+pub struct PolicyArgs {
+    /// The published rule, or the one under which the repository still builds
+    #[arg(long, value_enum, default_value_t = ModeArg::Safe)]
+    pub mode: ModeArg,
+    /// Leave every statement on its line
+    #[arg(long)]
+    pub keep_lines: bool,
+    /// Comments that stay
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
+    pub keep: Vec<KeepArg>,
+    /// What goes, too
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
+    pub remove: Vec<RemoveArg>,
+    /// What becomes of docstrings that the program reads [default: ply in safe mode, remove in paper mode]
+    #[arg(long, value_enum)]
+    pub docstrings_as_code: Option<DocstringsArg>,
+    /// Strip files that do not parse, too (Python 2), as far as their tokens prove it sound
+    #[arg(long)]
+    pub python2: bool,
+}
+
+/// What a tree is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// A folder.
+    Folder,
+    /// A tar archive, to --out or standard output.
+    Tar,
+    /// A git tree in the mirror; its name is printed.
+    Tree,
+}
+
+macro_rules! mirror_enum {
+    ($(#[$doc:meta])* $name:ident => $target:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant),+
+        }
+        impl From<$name> for $target {
+            fn from(value: $name) -> Self {
+                match value {
+                    $($name::$variant => Self::$variant),+
+                }
+            }
+        }
+    };
+}
+
+mirror_enum! {
+    /// The modes.
+    ModeArg => Mode {
+        /// Code-QA-Bench's rule
+        Paper,
+        /// What is referred to stays or becomes an empty stub
+        Safe,
+    }
+}
+mirror_enum! {
+    /// The variants.
+    VariantArg => Variant {
+        /// The tree as it is
+        Full,
+        /// Without docstrings, comments and documentation
+        CodeOnly,
+        /// Without files that instruct coding agents
+        NoContext,
+    }
+}
+mirror_enum! {
+    /// Comments for tools.
+    KeepArg => Keep {
+        /// type: ignore, mypy:, pyright:
+        TypeIgnore,
+        /// noqa, flake8:, ruff:, nosec
+        Noqa,
+        /// pylint:
+        Pylint,
+        /// pragma:
+        Pragma,
+        /// fmt:, yapf:, isort:
+        Formatter,
+        /// Comment lines that speak of copyright or a licence
+        Licence,
+    }
+}
+mirror_enum! {
+    /// What stays by default.
+    RemoveArg => Remove {
+        /// Strings after an assignment
+        AttributeDocstrings,
+        /// Other statements that are strings
+        StringStatements,
+        /// Annotations in comments (PEP 484)
+        TypeComments,
+        /// Script metadata (PEP 723)
+        ScriptMetadata,
+        /// cython: and distutils:
+        CythonDirectives,
+    }
+}
+mirror_enum! {
+    /// Docstrings that the program reads.
+    DocstringsArg => DocstringsAsCode {
+        /// PLY's stay
+        Ply,
+        /// All that are known to be read stay
+        Keep,
+        /// All go
+        Remove,
+    }
+}
+mirror_enum! {
+    /// The proofs.
+    CheckArg => Check {
+        /// Same tokens outside the cuts; a full comparison where that does not decide
+        Tokens,
+        /// Same tree, by parsing the result
+        Tree,
+        /// No proof
+        None,
+    }
+}
+
+impl PolicyArgs {
+    /// The settings that these arguments say.
+    pub fn policy(&self, check: Check) -> Policy {
+        Policy {
+            mode: self.mode.into(),
+            keep_lines: self.keep_lines,
+            keep: self
+                .keep
+                .iter()
+                .map(|kind| (*kind).into())
+                .collect::<BTreeSet<Keep>>(),
+            remove: self
+                .remove
+                .iter()
+                .map(|kind| (*kind).into())
+                .collect::<BTreeSet<Remove>>(),
+            docstrings_as_code: self.docstrings_as_code.map(Into::into),
+            python2: self.python2,
+            check,
+        }
+    }
+}
+
+impl From<StripError> for CliError {
+    fn from(error: StripError) -> Self {
+        let (message, hints) = (error.to_string(), error.hints());
+        match error {
+            StripError::Threads(_) | StripError::Judge { .. } => Self::machine(message, hints),
+            StripError::Nested { .. } => Self::usage(message, hints),
+            _ => Self::input(message, hints),
+        }
+    }
+}
+
+pub(super) fn run(args: &StripArgs, session: &Session) -> Result<ExitCode, CliError> {
+    if args.report_schema {
+        session
+            .printer
+            .raw(&format!("{:#}\n", crate::strip::report::schema()))?;
+        return Ok(ExitCode::Success);
+    }
+    let check = if args.no_check {
+        Check::None
+    } else {
+        args.check.into()
+    };
+    let settings = Settings {
+        variant: args.variant.into(),
+        policy: args.policy.policy(check),
+        jobs: session.jobs,
+        verify_with: args.verify_with.clone(),
+    };
+    if let (Some(commit), Some(mirror)) = (&args.commit, &args.mirror) {
+        return of_commit(args, session, &settings, mirror, commit);
+    }
+    let Some(source) = &args.source else {
+        return Err(CliError::usage(
+            "tell what to strip",
+            vec!["name a folder, a file, or `-`".into()],
+        ));
+    };
+    if source.is_dir() {
+        return of_folder(args, session, &settings, source);
+    }
+    one(args, session, &settings, source)
+}
+
+fn of_commit(
+    args: &StripArgs,
+    session: &Session,
+    settings: &Settings,
+    mirror: &Path,
+    commit: &str,
+) -> Result<ExitCode, CliError> {
+    let source = CommitSource::new(mirror, commit)?;
+    let report = match args.format {
+        Form::Folder => strip_tree(&source, &mut FolderSink::new(out(args)?)?, settings)?,
+        Form::Tar => to_tar(args, |sink| strip_tree(&source, sink, settings))?,
+        Form::Tree => {
+            let mut sink = TreeSink::new(mirror, source.objects())?;
+            let report = strip_tree(&source, &mut sink, settings)?;
+            let tree = sink.finish()?;
+            if !session.printer.json {
+                session.printer.raw(&format!("{tree}\n"))?;
+            }
+            return finish(args, session, &report, Some(&tree.to_string()));
+        }
+    };
+    finish(args, session, &report, None)
+}
+
+fn of_folder(
+    args: &StripArgs,
+    session: &Session,
+    settings: &Settings,
+    folder: &Path,
+) -> Result<ExitCode, CliError> {
+    let source = FolderSource::new(folder);
+    let report = if args.in_place {
+        if !args.force {
+            is_restorable(folder)?;
+        }
+        strip_tree(&source, &mut InPlaceSink::new(folder), settings)?
+    } else {
+        match args.format {
+            Form::Folder => {
+                let target = out(args)?;
+                apart(folder, target)?;
+                strip_tree(&source, &mut FolderSink::new(target)?, settings)?
+            }
+            Form::Tar => to_tar(args, |sink| strip_tree(&source, sink, settings))?,
+            Form::Tree => {
+                return Err(CliError::usage(
+                    "write a git tree of a folder",
+                    vec!["--format tree needs --commit and --mirror".into()],
+                ));
+            }
+        }
+    };
+    finish(args, session, &report, None)
+}
+
+/// Strips one file, or standard input.
+fn one(
+    args: &StripArgs,
+    session: &Session,
+    settings: &Settings,
+    source: &Path,
+) -> Result<ExitCode, CliError> {
+    let is_standard = source == Path::new("-");
+    let read =
+        |error: std::io::Error| CliError::input(format!("read `{}`: {error}", source.display()), vec![]);
+    let mut bytes = vec![];
+    let name = if is_standard {
+        std::io::stdin().read_to_end(&mut bytes).map_err(read)?;
+        RepoPath::from("<stdin>.py")
+    } else {
+        bytes = std::fs::read(source).map_err(read)?;
+        RepoPath::from(source.as_os_str().as_encoded_bytes())
+    };
+    let stripped = pool(1)?.install(|| strip_file(&name, &bytes, &settings.policy));
+    let Some(stripped) = stripped else {
+        let hint = "Python (.py, .pyi), and in safe mode Cython and notebooks, can be stripped".to_owned();
+        return Err(CliError::input(
+            format!("strip `{name}`: its name says it is none of these"),
+            vec![hint],
+        ));
+    };
+    let result = stripped.bytes.as_deref().unwrap_or(&bytes);
+    let target = if args.in_place {
+        Some(source)
+    } else {
+        args.out.as_deref().filter(|out| *out != Path::new("-"))
+    };
+    match target {
+        None => {
+            let mut stdout = std::io::stdout().lock();
+            let written = stdout.write_all(result).and_then(|()| stdout.flush());
+            written
+                .map_err(|error| CliError::workspace(format!("write to standard output: {error}"), vec![]))?;
+        }
+        Some(target) => {
+            if args.in_place && !args.force {
+                is_restorable(
+                    target
+                        .parent()
+                        .filter(|parent| !parent.as_os_str().is_empty())
+                        .unwrap_or(Path::new(".")),
+                )?;
+            }
+            std::fs::write(target, result)
+                .map_err(|error| CliError::input(format!("write `{}`: {error}", target.display()), vec![]))?;
+        }
+    }
+    if let Some(why) = &stripped.untouched {
+        session
+            .printer
+            .note(&format!("`{name}` is left as it was: {why}"));
+        return Ok(ExitCode::Unsound);
+    }
+    Ok(ExitCode::Success)
+}
+
+fn out(args: &StripArgs) -> Result<&Path, CliError> {
+    args.out.as_deref().ok_or_else(|| {
+        CliError::usage(
+            "tell where the result goes",
+            vec!["say --out DST, or --in-place".into()],
+        )
+    })
+}
+
+/// Refuses a destination inside the source and the other way round.
+fn apart(source: &Path, target: &Path) -> Result<(), CliError> {
+    // What is not there yet is judged by the nearest folder that is.
+    let real = |path: &Path| {
+        let mut rest = vec![];
+        let mut known = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        loop {
+            if let Ok(real) = known.canonicalize() {
+                return rest
+                    .iter()
+                    .rev()
+                    .fold(real, |path: PathBuf, part| path.join(part));
+            }
+            match (
+                known.file_name().map(ToOwned::to_owned),
+                known.parent().map(Path::to_owned),
+            ) {
+                (Some(name), Some(parent)) => {
+                    rest.push(name);
+                    known = parent;
+                }
+                _ => return known,
+            }
+        }
+    };
+    let (source, target) = (real(source), real(target));
+    if target.starts_with(&source) || source.starts_with(&target) {
+        return Err(StripError::Nested { path: target }.into());
+    }
+    Ok(())
+}
+
+type Tar = TarSink<Box<dyn std::io::Write + Send + Sync>>;
+
+fn to_tar(
+    args: &StripArgs,
+    strip: impl FnOnce(&mut Tar) -> Result<Report, StripError>,
+) -> Result<Report, CliError> {
+    let name = args.out.clone().unwrap_or_else(|| "-".into());
+    let out: Box<dyn std::io::Write + Send + Sync> = if name == Path::new("-") {
+        Box::new(BufWriter::new(std::io::stdout()))
+    } else {
+        let file = std::fs::File::create(&name).map_err(|source| StripError::Write {
+            path: name.clone(),
+            source,
+        })?;
+        Box::new(BufWriter::new(file))
+    };
+    let mut sink = TarSink::new(out, name);
+    let report = strip(&mut sink)?;
+    sink.finish()?;
+    Ok(report)
+}
+
+fn finish(
+    args: &StripArgs,
+    session: &Session,
+    report: &Report,
+    tree: Option<&str>,
+) -> Result<ExitCode, CliError> {
+    if let Some(path) = &args.report {
+        let text = serde_json::to_string_pretty(report)
+            .map_err(|error| CliError::bug(format!("write the report as JSON: {error}")))?;
+        std::fs::write(path, text + "\n")
+            .map_err(|error| CliError::input(format!("write `{path}`: {error}"), vec![]))?;
+    }
+    let to_stdout = args.format == Form::Tar && args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    let mut totals = serde_json::json!({ "totals": report.totals });
+    if let Some(tree) = tree {
+        totals["tree"] = tree.into();
+    }
+    if to_stdout || (tree.is_some() && !session.printer.json) {
+        session.printer.note(report.table().trim_end());
+    } else {
+        session.printer.result(&totals, &report.table())?;
+    }
+    let faults = report.faults();
+    if faults > 0 {
+        for file in &report.files {
+            if let Some(why) = file.untouched.as_ref().filter(|why| why.is_fault()) {
+                session
+                    .printer
+                    .note(&format!("`{}` is left as it was: {why}", file.path));
+            }
+        }
+        return Ok(ExitCode::Unsound);
+    }
+    Ok(ExitCode::Success)
+}
