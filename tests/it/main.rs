@@ -18,4 +18,7 @@ mod runner_matrix;
 mod sample;
 mod sample_run;
 mod sandbox;
+mod strip;
+mod strip_fuzz;
+mod strip_tree;
 mod verify;
