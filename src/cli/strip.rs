@@ -87,9 +87,9 @@ pub struct PolicyArgs {
     /// What goes, too
     #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
     pub remove: Vec<RemoveArg>,
-    /// What becomes of docstrings that the program reads [default: ply in safe mode, remove in paper mode]
-    #[arg(long, value_enum)]
-    pub docstrings_as_code: Option<DocstringsArg>,
+    /// What becomes of docstrings that the program reads
+    #[arg(long, value_enum, default_value_t = DocstringsArg::ByMode)]
+    pub docstrings_as_code: DocstringsArg,
     /// Strip files that do not parse, too (Python 2), as far as their tokens prove it sound
     #[arg(long)]
     pub python2: bool,
@@ -178,6 +178,8 @@ mirror_enum! {
 mirror_enum! {
     /// Docstrings that the program reads.
     DocstringsArg => DocstringsAsCode {
+        /// PLY's stay in safe mode, none in paper mode
+        ByMode,
         /// PLY's stay
         Ply,
         /// All that are known to be read stay
@@ -214,7 +216,7 @@ impl PolicyArgs {
                 .iter()
                 .map(|kind| (*kind).into())
                 .collect::<BTreeSet<Remove>>(),
-            docstrings_as_code: self.docstrings_as_code.map(Into::into),
+            docstrings_as_code: self.docstrings_as_code.into(),
             python2: self.python2,
             check,
         }

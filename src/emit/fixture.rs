@@ -218,6 +218,8 @@ pub(crate) fn input() -> EmitInput {
             emission: Emission {
                 problem_statement: ProblemStatement::Message,
             },
+            variants: vec![],
+            strip: crate::recipe::variants::Policy::default(),
         },
         recipe_text: "[dataset]\nname = \"sample\"\n".into(),
         tool_version: "0.1.0".into(),

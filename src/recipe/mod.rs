@@ -15,6 +15,7 @@
 //! | [`python`] | which interpreter an environment asks for |
 //! | [`schema`](mod@schema) | the JSON Schema of recipes |
 //! | [`shipped`] | the recipes that come with the program |
+//! | [`variants`] | variants of a repository, and how they are made |
 //! | [`window`] | when a pull request must have been merged |
 //! | `text` | from a TOML string's value back to the file |
 
@@ -28,6 +29,7 @@ pub mod schema;
 mod shape;
 pub mod shipped;
 mod text;
+pub mod variants;
 pub mod window;
 
 #[cfg(test)]

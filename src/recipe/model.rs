@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::variants::{Policy, Variant};
 use crate::domain::environment::Constraint;
 use crate::domain::ids::{RepoName, RuleId};
 
@@ -30,6 +31,16 @@ pub struct Recipe {
     /// What goes into the manifest.
     #[serde(default)]
     pub emission: Emission,
+    /// Which variants of each instance's tree are made.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<Variant>,
+    /// How the code-only variant is made.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub strip: Policy,
+}
+
+fn is_default(policy: &Policy) -> bool {
+    *policy == Policy::default()
 }
 
 /// What the dataset is called.

@@ -228,7 +228,7 @@ pub(super) fn docstring(
 pub(super) fn stays(text: &str, owner: Owner<'_>, reads: &Reads<'_>, policy: &Policy) -> Option<Use> {
     match policy.code_docstrings() {
         DocstringsAsCode::Remove => None,
-        DocstringsAsCode::Ply => {
+        DocstringsAsCode::ByMode | DocstringsAsCode::Ply => {
             owner_reads(text, owner, reads).filter(|kind| matches!(kind, Use::PlyRule | Use::PlyToken))
         }
         DocstringsAsCode::Keep => owner_reads(text, owner, reads).or_else(|| match owner {

@@ -35,7 +35,6 @@ mod depth;
 pub mod docs_files;
 mod edit;
 pub mod notebook;
-pub mod policy;
 pub mod python;
 pub mod report;
 pub mod run;
@@ -45,6 +44,7 @@ mod text;
 pub mod tree;
 
 pub use comments::KeptComment;
-pub use policy::{Check, DocstringsAsCode, Keep, Mode, Policy, Remove};
-pub use report::{Report, Variant};
+pub use crate::recipe::variants as policy;
+pub use policy::{Check, DocstringsAsCode, Keep, Mode, Policy, Remove, Variant};
+pub use report::Report;
 pub use strings::StringKind;

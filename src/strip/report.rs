@@ -8,39 +8,13 @@ use serde::Serialize;
 use super::as_code::Use;
 use super::comments::KeptComment;
 use super::docs_files::Fate;
-use super::policy::Policy;
+use super::policy::{Policy, Variant};
 use super::python::{Facts, Untouched};
 use super::strings::StringKind;
 use crate::domain::path::RepoPath;
 
 /// The report's own version; a reader refuses what it does not know.
 pub const VERSION: u32 = 1;
-
-/// Which variant of a tree is made.
-#[derive(
-    Debug,
-    Clone,
-    Copy,
-    Default,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Hash,
-    serde::Deserialize,
-    Serialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Variant {
-    /// The tree as it is.
-    Full,
-    /// Without docstrings, comments and documentation files.
-    #[default]
-    CodeOnly,
-    /// Without the files that instruct coding agents.
-    NoContext,
-}
 
 /// Everything a run says.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]

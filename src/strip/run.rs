@@ -7,6 +7,7 @@ mod error;
 mod folder;
 mod judge;
 mod tar;
+mod variants;
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,16 +19,17 @@ pub use error::StripError;
 pub use folder::{FolderSink, FolderSource, InPlaceSink, is_restorable};
 pub use judge::{Judge, Verdict};
 pub use tar::TarSink;
+pub use variants::{STAGE_VERSION, VariantTree, input_key, variants};
 
 use super::context;
 use super::docs_files::{self, Candidates, Fate, References};
 use super::policy::Policy;
 use super::python::{Facts, Stripped, Untouched};
 use super::report::{
-    ContextReport, DocumentationReport, FileReport, Leak, LeakCategory, Report, Skipped, VERSION, Variant,
+    ContextReport, DocumentationReport, FileReport, Leak, LeakCategory, Report, Skipped, VERSION,
 };
 use super::tree::{Entry, Language, language, leak, link_target};
-use super::{Mode, cython, notebook, python};
+use super::{Mode, Variant, cython, notebook, python};
 use crate::domain::patch::EntryKind;
 use crate::domain::path::RepoPath;
 

@@ -1,9 +1,24 @@
-//! What goes and what stays: the settings of one variant.
+//! Variants of a repository: which are made, and what goes and what stays in each.
 
 use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// Which variant of a tree is made.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Variant {
+    /// The tree as it is.
+    Full,
+    /// Without docstrings, comments and documentation files.
+    #[default]
+    CodeOnly,
+    /// Without the files that instruct coding agents.
+    NoContext,
+}
 
 /// Which rule is followed.
 #[derive(
@@ -53,9 +68,12 @@ pub enum Remove {
 }
 
 /// What becomes of docstrings that the program reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocstringsAsCode {
+    /// As the mode says: PLY's stay in safe mode, none in paper mode.
+    #[default]
+    ByMode,
     /// PLY's grammar rules and token patterns stay; the rest goes, and is reported.
     Ply,
     /// All that are known to be read stay.
@@ -82,7 +100,7 @@ pub enum Check {
 
 /// The settings of one variant.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields, default)]
 pub struct Policy {
     /// Which rule is followed.
     pub mode: Mode,
@@ -92,8 +110,8 @@ pub struct Policy {
     pub keep: BTreeSet<Keep>,
     /// What goes, too.
     pub remove: BTreeSet<Remove>,
-    /// Docstrings that the program reads; by default PLY's stay in safe mode, and none in paper mode.
-    pub docstrings_as_code: Option<DocstringsAsCode>,
+    /// Docstrings that the program reads.
+    pub docstrings_as_code: DocstringsAsCode,
     /// Files that do not parse (Python 2) are stripped all the same, as far as their tokens prove it sound.
     pub python2: bool,
     /// How each file is proven.
@@ -103,10 +121,11 @@ pub struct Policy {
 impl Policy {
     /// What becomes of docstrings that the program reads.
     pub fn code_docstrings(&self) -> DocstringsAsCode {
-        self.docstrings_as_code.unwrap_or(match self.mode {
-            Mode::Paper => DocstringsAsCode::Remove,
-            Mode::Safe => DocstringsAsCode::Ply,
-        })
+        match (self.docstrings_as_code, self.mode) {
+            (DocstringsAsCode::ByMode, Mode::Paper) => DocstringsAsCode::Remove,
+            (DocstringsAsCode::ByMode, Mode::Safe) => DocstringsAsCode::Ply,
+            (said, _) => said,
+        }
     }
 
     /// Whether a category of comments stays.
