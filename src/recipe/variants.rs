@@ -68,7 +68,9 @@ pub enum Remove {
 }
 
 /// What becomes of docstrings that the program reads.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DocstringsAsCode {
     /// As the mode says: PLY's stay in safe mode, none in paper mode.

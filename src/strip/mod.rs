@@ -43,8 +43,8 @@ mod syntax;
 mod text;
 pub mod tree;
 
-pub use comments::KeptComment;
 pub use crate::recipe::variants as policy;
+pub use comments::KeptComment;
 pub use policy::{Check, DocstringsAsCode, Keep, Mode, Policy, Remove, Variant};
 pub use report::Report;
 pub use strings::StringKind;

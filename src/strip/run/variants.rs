@@ -71,7 +71,11 @@ mod tests {
     #[test]
     fn each_variant_is_a_tree_of_the_mirror() {
         let mut fixture = Fixture::new();
-        let tree = files(&[("a.py", "x = 1  # c\n"), ("AGENTS.md", "Be good.\n"), ("docs/a.rst", "Docs\n")]);
+        let tree = files(&[
+            ("a.py", "x = 1  # c\n"),
+            ("AGENTS.md", "Be good.\n"),
+            ("docs/a.rst", "Docs\n"),
+        ]);
         let commit = fixture.commit(&[], &tree, "start");
         let wanted = [Variant::Full, Variant::CodeOnly, Variant::NoContext];
         let made = variants(fixture.path(), commit, &wanted, &Policy::default(), 1).unwrap();
@@ -88,7 +92,10 @@ mod tests {
         let commit = CommitSha::from_bytes([1; 20]);
         let key = |variant, policy: &Policy| input_key(commit, variant, policy);
         let plain = Policy::default();
-        let lines = Policy { keep_lines: true, ..Policy::default() };
+        let lines = Policy {
+            keep_lines: true,
+            ..Policy::default()
+        };
         assert_ne!(key(Variant::CodeOnly, &plain), key(Variant::NoContext, &plain));
         assert_ne!(key(Variant::CodeOnly, &plain), key(Variant::CodeOnly, &lines));
     }
