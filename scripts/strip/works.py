@@ -40,7 +40,10 @@ def outcomes(tree, work, python, dependencies, tests):
     if built.returncode:
         return None, built.stdout
     report = os.path.join(work, "junit.xml")
-    env = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1")
+    # A temporary folder of its own: some tests find there what an earlier run of theirs left.
+    temporary = os.path.join(work, "tmp")
+    os.makedirs(temporary, exist_ok=True)
+    env = dict(os.environ, PYTHONHASHSEED="0", PYTHONDONTWRITEBYTECODE="1", TMPDIR=temporary)
     env.pop("PYTHONPATH", None)
     ran = run(interpreter, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-o", "addopts=", "--junitxml", report,
               tests, cwd=tree, env=env, timeout=3000)
@@ -49,7 +52,7 @@ def outcomes(tree, work, python, dependencies, tests):
     found = {}
     for case in ET.parse(report).iter("testcase"):
         kinds = {child.tag for child in case} & {"failure", "error", "skipped"}
-        name = "%s::%s" % (case.get("classname"), case.get("name"))
+        name = ("%s::%s" % (case.get("classname"), case.get("name"))).replace(work, "WORK")
         found[name] = sorted(kinds)[0] if kinds else "passed"
     return found, ran.stdout
 

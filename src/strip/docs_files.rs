@@ -151,8 +151,11 @@ impl Candidates {
 
     /// What a file that is no candidate refers to. For Python, `content` is the stripped text: what comments and
     /// docstrings say is no reference.
-    pub fn references(&self, content: &[u8]) -> References {
+    pub fn references(&self, path: &RepoPath, content: &[u8]) -> References {
         let mut found = References::default();
+        if is_listing(path) {
+            return found;
+        }
         let Some(search) = self.search.as_ref().filter(|_| !self.paths.is_empty()) else {
             return found;
         };
@@ -279,9 +282,14 @@ pub fn is_build_file(path: &RepoPath) -> bool {
             | b"conanfile.py"
             | b"hatch.toml"
             | b"flit.ini"
-            | b"PKG-INFO"
-            | b"SOURCES.txt"
     )
+}
+
+/// A list of what a build once packed names everything and needs nothing.
+fn is_listing(path: &RepoPath) -> bool {
+    path.components()
+        .any(|part| part.ends_with(b".egg-info") || part.ends_with(b".dist-info"))
+        || matches!(path.file_name(), b"PKG-INFO" | b"RECORD")
 }
 
 /// Whether a word stands on its own in a text.
@@ -305,7 +313,7 @@ mod tests {
         let mut referrers = vec![vec![]; candidates.paths().len()];
         for (path, (_, content)) in paths.iter().zip(files) {
             if !is_candidate(path) {
-                for index in candidates.references(content.as_bytes()).iter() {
+                for index in candidates.references(path, content.as_bytes()).iter() {
                     referrers[index].push(path);
                 }
             }
@@ -360,7 +368,12 @@ mod tests {
     fn a_name_counts_only_on_its_own() {
         let paths = [RepoPath::from("README.md"), RepoPath::from("docs/a.txt")];
         let candidates = Candidates::among(paths.iter(), Mode::Safe);
-        let refers = |text: &str| candidates.references(text.as_bytes()).iter().collect::<Vec<_>>();
+        let refers = |text: &str| {
+            candidates
+                .references(&"a.py".into(), text.as_bytes())
+                .iter()
+                .collect::<Vec<_>>()
+        };
         assert_eq!(refers("open('README.md')"), [0]);
         assert_eq!(refers("MYREADME.md README.mdx README.md.in"), [] as [usize; 0]);
         assert_eq!(refers("see README.md."), [0]);

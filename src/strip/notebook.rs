@@ -177,6 +177,15 @@ mod tests {
     }
 
     #[test]
+    fn a_cell_may_be_empty_or_all_comment() {
+        let before =
+            r##"{"cells": [{"cell_type": "code", "source": []}, {"cell_type": "code", "source": ["# c"]}]}"##;
+        let after =
+            r#"{"cells": [{"cell_type": "code", "source": []}, {"cell_type": "code", "source": []}]}"#;
+        assert_eq!(run(before), after);
+    }
+
+    #[test]
     fn what_is_no_notebook_stays() {
         for text in ["", "[]", "{\"cells\": 1}", "{\"worksheets\": []}"] {
             assert!(

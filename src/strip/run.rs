@@ -434,7 +434,7 @@ impl<S: Source> Work<'_, S> {
         }
         let policy = &self.settings.policy;
         let Some(mut stripped) = strip_file(&entry.path, &bytes, policy) else {
-            done.references = self.candidates.references(&bytes);
+            done.references = self.candidates.references(&entry.path, &bytes);
             done.leaks.extend(leak(&entry.path).map(|category| Leak {
                 category,
                 path: entry.path.clone(),
@@ -482,7 +482,9 @@ impl<S: Source> Work<'_, S> {
             untouched,
             &facts,
         ));
-        done.references = self.candidates.references(new.as_deref().unwrap_or(&bytes));
+        done.references = self
+            .candidates
+            .references(&entry.path, new.as_deref().unwrap_or(&bytes));
         Ok((new.map_or_else(|| Content::Same(bytes), Content::New), done))
     }
 }
