@@ -254,16 +254,24 @@ fn unquoted(name: &[u8]) -> std::borrow::Cow<'_, [u8]> {
 
 /// The lengths in `@@ -1,2 +3,4 @@`: lines before and after the change.
 fn hunk_length(line: &[u8]) -> Option<(u64, u64)> {
-    let ranges = line.strip_prefix(b"@@ -")?;
-    let (before, rest) = ranges.split_once_str(b" +")?;
-    let (after, _) = rest.split_once_str(b" @@")?;
-    let length = |range: &[u8]| -> Option<u64> {
-        let digits = range
-            .split_once_str(b",")
-            .map_or(b"1".as_slice(), |(_, length)| length);
-        std::str::from_utf8(digits).ok()?.parse().ok()
-    };
-    Some((length(before)?, length(after)?))
+    let (before, rest) = range(line.strip_prefix(b"@@ -")?)?;
+    let (after, rest) = range(rest.strip_prefix(b" +")?)?;
+    rest.starts_with(b" @@").then_some((before, after))
+}
+
+/// The length in `1,2` (1 in `1`), and what follows.
+fn range(text: &[u8]) -> Option<(u64, &[u8])> {
+    let (_, rest) = number(text)?;
+    match rest.strip_prefix(b",") {
+        Some(rest) => number(rest),
+        None => Some((1, rest)),
+    }
+}
+
+fn number(text: &[u8]) -> Option<(u64, &[u8])> {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let (digits, rest) = text.split_at(length);
+    Some((std::str::from_utf8(digits).ok()?.parse().ok()?, rest))
 }
 
 #[cfg(test)]

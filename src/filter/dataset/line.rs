@@ -1,7 +1,7 @@
 //! One line of a JSONL dataset: where the fields that facts are read from stand in it. The whole line is checked to be
 //! JSON, but nothing is copied and nothing that no rule reads is decoded.
 
-use memchr::memchr2;
+use super::stops::Stops;
 
 /// The fields of a SWE-bench-style row that facts are read from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,14 +102,11 @@ pub fn scan(line: &[u8]) -> Result<Fields<'_>, BadLine> {
         at: error.valid_up_to(),
         message: "this is not UTF-8".to_owned(),
     })?;
-    // One pass that the compiler turns into wide instructions; only a line that has one is looked at closely.
-    let controls = line
-        .iter()
-        .fold(0_usize, |count, byte| count + usize::from(*byte < 0x20));
     let mut scan = Scan {
         text,
+        stops: Stops::new(line),
         at: 0,
-        controls: controls > 0,
+        controls: has_controls(line),
     };
     let fields = scan.object()?;
     scan.blanks();
@@ -120,8 +117,29 @@ pub fn scan(line: &[u8]) -> Result<Fields<'_>, BadLine> {
     }
 }
 
+/// Whether a line holds control characters at all. In chunks of bytes without an early end, which the compiler turns into
+/// wide instructions; only a line that has some is looked at closely.
+fn has_controls(line: &[u8]) -> bool {
+    line.chunks(128)
+        .any(|chunk| chunk.iter().fold(0, |found, byte| found | u8::from(*byte < 0x20)) != 0)
+}
+
+/// The length of the escape that a backslash and this byte begin; 0 for none. A table, because which escape comes next
+/// cannot be guessed, and guessing wrong is what scanning would spend its time on.
+const ESCAPES: [u8; 256] = {
+    let mut lengths = [0; 256];
+    let mut index = 0;
+    while index < 8 {
+        lengths[b"\"\\/bfnrt"[index] as usize] = 2;
+        index += 1;
+    }
+    lengths[b'u' as usize] = 6;
+    lengths
+};
+
 struct Scan<'a> {
     text: &'a str,
+    stops: Stops<'a>,
     at: usize,
     /// Whether the line holds control characters at all (tabs between values, say).
     controls: bool,
@@ -213,24 +231,20 @@ impl<'a> Scan<'a> {
         }
         let mut at = start + 1;
         loop {
-            let Some(skipped) = memchr2(b'"', b'\\', &bytes[at..]) else {
+            let Some(stop) = self.stops.next(at) else {
                 return bad(start, "this string does not end");
             };
-            at += skipped;
+            at = stop;
             if bytes[at] == b'"' {
                 break;
             }
-            at += match bytes.get(at + 1) {
-                Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => 2,
-                Some(b'u')
-                    if bytes
-                        .get(at + 2..at + 6)
-                        .is_some_and(|digits| digits.iter().all(u8::is_ascii_hexdigit)) =>
-                {
-                    6
-                }
-                _ => return bad(at, "this is no escape"),
-            };
+            let code = bytes.get(at + 1).copied().unwrap_or_default();
+            let length = usize::from(ESCAPES[usize::from(code)]);
+            let digits = |digits: &[u8]| digits.iter().all(u8::is_ascii_hexdigit);
+            if length == 0 || (length == 6 && !bytes.get(at + 2..at + 6).is_some_and(digits)) {
+                return bad(at, "this is no escape");
+            }
+            at += length;
         }
         self.at = at + 1;
         if self.controls

@@ -17,7 +17,6 @@ struct Entry<'s, 'f> {
     kept: bool,
     observed: &'s Observed<'s, 'f>,
     evidence: &'s str,
-    input_key: &'s str,
 }
 
 /// Appends a row's decisions to a log, a line each.
@@ -39,7 +38,6 @@ pub fn append(
             kept: judgement.kept,
             observed: &judgement.observed,
             evidence: &judgement.evidence(),
-            input_key: &judgement.input_key(),
         };
         serde_json::to_writer(&mut *log, &entry)?;
         log.push(b'\n');

@@ -9,6 +9,7 @@
 //! | module | knows |
 //! |---|---|
 //! | [`line`](mod@line) | where the fields stand in a line |
+//! | `stops` | where quotes and backslashes stand, quickly |
 //! | [`diff`] | the files of a patch |
 //! | [`row`] | the facts of a row |
 //! | [`log`] | a row's decisions as lines of a selection log |
@@ -17,6 +18,7 @@ pub mod diff;
 pub mod line;
 pub mod log;
 pub mod row;
+mod stops;
 
 pub use line::{BadLine, Field, Fields, scan};
 pub use row::{BadRow, Needs, Row};

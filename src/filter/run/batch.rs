@@ -8,29 +8,33 @@ pub(super) trait Batches {
     /// What failed.
     type Error;
 
-    /// Fills `batch` with the next whole lines, each with its line end (the input's last may lack it). Nothing is left
-    /// when it stays empty.
-    fn next(&mut self, batch: &mut Vec<u8>) -> Result<(), Self::Error>;
+    /// The next whole lines, each with its line end (the input's last may lack it); empty when nothing is left.
+    fn next(&mut self) -> Result<&[u8], Self::Error>;
 }
 
-/// How much is read at a time, in bytes; a longer line makes its batch longer.
-const BATCH: usize = 8 << 20;
+/// How much is read at a time for each thread, in bytes: what its cache holds. A longer line makes its batch longer.
+const BATCH: usize = 512 << 10;
 
 /// Lines of a stream.
 pub(super) struct Lines<R> {
     reader: R,
-    /// What was read behind the last line end.
-    rest: Vec<u8>,
-    ended: bool,
+    buffer: Vec<u8>,
+    /// The batch that was given out ends here,
+    given: usize,
+    /// and what was read beyond it ends here.
+    filled: usize,
 }
 
 impl<R: Read> Lines<R> {
-    /// Lines of `reader`, of which `rest` has been read already.
-    pub(super) fn new(rest: Vec<u8>, reader: R) -> Self {
+    /// Lines of `reader`, of which `start` has been read already, in batches for so many threads.
+    pub(super) fn new(start: &[u8], reader: R, threads: usize) -> Self {
+        let mut buffer = vec![0; BATCH * threads.max(1)];
+        buffer[..start.len()].copy_from_slice(start);
         Self {
             reader,
-            rest,
-            ended: false,
+            buffer,
+            given: 0,
+            filled: start.len(),
         }
     }
 }
@@ -38,25 +42,29 @@ impl<R: Read> Lines<R> {
 impl<R: Read> Batches for Lines<R> {
     type Error = io::Error;
 
-    fn next(&mut self, batch: &mut Vec<u8>) -> io::Result<()> {
-        batch.clear();
-        batch.append(&mut self.rest);
-        let mut wanted = BATCH;
-        while !self.ended {
-            let missing = wanted.saturating_sub(batch.len());
-            let read = (&mut self.reader).take(missing as u64).read_to_end(batch)?;
-            self.ended = read < missing;
-            if self.ended {
+    fn next(&mut self) -> io::Result<&[u8]> {
+        self.buffer.copy_within(self.given..self.filled, 0);
+        self.filled -= self.given;
+        loop {
+            match self.reader.read(&mut self.buffer[self.filled..]) {
+                Ok(0) => {
+                    self.given = self.filled;
+                    break;
+                }
+                Ok(read) => self.filled += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            if self.filled < self.buffer.len() {
+                continue;
+            }
+            if let Some(end) = memchr::memrchr(b'\n', &self.buffer) {
+                self.given = end + 1;
                 break;
             }
-            if let Some(end) = memchr::memrchr(b'\n', batch) {
-                self.rest.extend_from_slice(&batch[end + 1..]);
-                batch.truncate(end + 1);
-                return Ok(());
-            }
-            wanted *= 2;
+            self.buffer.resize(self.buffer.len() * 2, 0);
         }
-        Ok(())
+        Ok(&self.buffer[..self.given])
     }
 }
 
@@ -97,15 +105,15 @@ mod tests {
     fn a_batch_is_whole_lines_however_long() {
         let long = "x".repeat(BATCH + 10);
         let text = format!("a\n{long}\nb\n{long}");
-        let mut lines = Lines::new(b"first ".to_vec(), text.as_bytes());
-        let (mut batch, mut all) = (Vec::new(), Vec::new());
+        let mut lines = Lines::new(b"first ", text.as_bytes(), 1);
+        let mut all = Vec::new();
         loop {
-            lines.next(&mut batch).unwrap();
+            let batch = lines.next().unwrap();
             if batch.is_empty() {
                 break;
             }
             assert!(batch.ends_with(b"\n") || all.len() + batch.len() == text.len() + 6);
-            all.extend_from_slice(&batch);
+            all.extend_from_slice(batch);
         }
         assert!(all == format!("first {text}").into_bytes());
     }

@@ -96,7 +96,7 @@ pub fn filter_dataset(
                 file: opened.name.clone(),
                 cause,
             };
-            run.all(&mut Lines::new(start, reader), read)?;
+            run.all(&mut Lines::new(&start, reader, context.jobs), read)?;
         }
         Rows::Parquet(file) => {
             let mut rows = ParquetRows::open(&opened.name, parquet::again(&opened.name, &file)?)?;
@@ -194,6 +194,8 @@ struct Run<'a, 'w, F> {
 
 /// What judging a stretch of lines gave.
 struct Judged {
+    /// The last line's number.
+    last: u64,
     rows: Vec<Kept>,
     log: Vec<u8>,
     funnel: Funnel,
@@ -205,35 +207,47 @@ impl<F: Fn(&FileChange) -> Option<Part> + Sync> Run<'_, '_, F> {
         batches: &mut B,
         wrap: impl Fn(B::Error) -> FilterError,
     ) -> Result<(), FilterError> {
-        let mut batch = Vec::new();
         loop {
             if self.context.cancel.is_cancelled() {
                 return Err(FilterError::Stopped);
             }
-            batches.next(&mut batch).map_err(&wrap)?;
+            let batch = batches.next().map_err(&wrap)?;
             if batch.is_empty() {
                 return Ok(());
             }
-            self.batch(&batch)?;
+            self.batch(batch)?;
         }
     }
 
     fn batch(&mut self, batch: &[u8]) -> Result<(), FilterError> {
         let pieces = pieces(batch, self.context.jobs);
+        let several = pieces.len() > 1;
         let mut places: Vec<(Range<usize>, u64)> = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            let lines = memchr::memchr_iter(b'\n', &batch[piece.clone()]).count() as u64;
+            // Pieces are judged side by side, so each must know which line it begins with.
+            let lines = if several {
+                memchr::memchr_iter(b'\n', &batch[piece.clone()]).count() as u64
+            } else {
+                0
+            };
             places.push((piece, self.lines));
             self.lines += lines;
         }
         let judge = &self.judge;
         let judge = |(piece, before): &(Range<usize>, u64)| judge.lines(batch, piece.clone(), *before);
-        let judged = if places.len() > 1 {
+        let judged = if several {
             places.par_iter().map(judge).collect::<Result<Vec<_>, _>>()?
         } else {
             places.iter().map(judge).collect::<Result<Vec<_>, _>>()?
         };
-        for Judged { rows, log, funnel } in judged {
+        for Judged {
+            last,
+            rows,
+            log,
+            funnel,
+        } in judged
+        {
+            self.lines = last;
             self.context.events.emit(Event::Advanced {
                 stage: "filter",
                 by: funnel.entered,
@@ -250,6 +264,7 @@ impl<F: Fn(&FileChange) -> Option<Part>> Judge<'_, F> {
     /// Judges the lines in `piece` of a batch; `before` lines of the input come before them.
     fn lines(&self, batch: &[u8], piece: Range<usize>, before: u64) -> Result<Judged, FilterError> {
         let mut judged = Judged {
+            last: before,
             rows: Vec::new(),
             log: Vec::new(),
             funnel: Funnel::of(self.program),
@@ -270,6 +285,7 @@ impl<F: Fn(&FileChange) -> Option<Part>> Judge<'_, F> {
             }
             start = end + 1;
         }
+        judged.last = number;
         Ok(judged)
     }
 

@@ -49,8 +49,6 @@ pub struct RowDecision {
     pub observed: serde_json::Value,
     /// Why, for a reader.
     pub evidence: String,
-    /// Hash of the rule and what it saw.
-    pub input_key: String,
 }
 
 /// A log being written.
@@ -69,7 +67,11 @@ impl LogWriter {
             cause,
         };
         fs::create_dir_all(&folder).map_err(write)?;
-        let file = NamedTempFile::new_in(&folder).map_err(write)?;
+        let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+        let file = tempfile::Builder::new()
+            .permissions(permissions)
+            .tempfile_in(&folder)
+            .map_err(write)?;
         let encoder = zstd::Encoder::new(file, 1).map_err(write)?;
         let mut log = Self {
             folder: folder.clone(),

@@ -20,6 +20,7 @@ pub(in crate::filter::run) struct ParquetRows {
     name: String,
     rows: RowIter<'static>,
     read: u64,
+    batch: Vec<u8>,
 }
 
 impl ParquetRows {
@@ -30,6 +31,7 @@ impl ParquetRows {
             name: name.to_owned(),
             rows: RowIter::from_file_into(Box::new(reader)),
             read: 0,
+            batch: Vec::new(),
         })
     }
 }
@@ -37,21 +39,21 @@ impl ParquetRows {
 impl Batches for ParquetRows {
     type Error = FilterError;
 
-    fn next(&mut self, batch: &mut Vec<u8>) -> Result<(), FilterError> {
-        batch.clear();
-        while batch.len() < BATCH {
+    fn next(&mut self) -> Result<&[u8], FilterError> {
+        self.batch.clear();
+        while self.batch.len() < BATCH {
             let Some(row) = self.rows.next() else { break };
             let row = row.map_err(wrap(&self.name))?;
             self.read += 1;
-            write_row(batch, &row).map_err(|(column, what)| FilterError::Column {
+            write_row(&mut self.batch, &row).map_err(|(column, what)| FilterError::Column {
                 file: self.name.clone(),
                 row: self.read,
                 column,
                 what,
             })?;
-            batch.push(b'\n');
+            self.batch.push(b'\n');
         }
-        Ok(())
+        Ok(&self.batch)
     }
 }
 
