@@ -33,7 +33,7 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<ExitCode, CliEr
                 for problem in error.problems() {
                     let _ = writeln!(text, "{problem}\n");
                 }
-                let _ = writeln!(text, "{file}: {} problems", error.problems().len());
+                let _ = writeln!(text, "{file}: {}", counted(error.problems().len()));
                 reports.push(json!({ "recipe": file, "problems": error.problems() }));
                 continue;
             }
@@ -61,4 +61,12 @@ pub(super) fn run(args: &CheckArgs, session: &Session) -> Result<ExitCode, CliEr
     } else {
         ExitCode::Unsound
     })
+}
+
+fn counted(problems: usize) -> String {
+    if problems == 1 {
+        "1 problem".to_owned()
+    } else {
+        format!("{problems} problems")
+    }
 }

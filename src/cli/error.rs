@@ -148,7 +148,11 @@ impl CliError {
         use emit::versions::VersionError;
         let exit = match error {
             emit::RunError::Version(VersionError::Released { .. }) => ExitCode::Released,
-            emit::RunError::NoFolder { .. } | emit::RunError::Emit(_) => ExitCode::Input,
+            emit::RunError::NoFolder { .. }
+            | emit::RunError::Emit(_)
+            | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. }) => {
+                ExitCode::Input
+            }
             _ => ExitCode::Workspace,
         };
         Self {

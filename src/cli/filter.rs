@@ -17,6 +17,7 @@ use crate::mine::split::Splitter;
 use crate::pipeline::PipelineError;
 use crate::pipeline::select::{ask, field};
 use crate::pipeline::source::sources_of;
+use crate::recipe::window::Window;
 
 pub(super) fn run(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
     match &args.input {
@@ -57,7 +58,20 @@ fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
 }
 
 fn dataset(args: &FilterArgs, input: &camino::Utf8Path, session: &Session) -> Result<ExitCode, CliError> {
-    let loaded = load(&args.recipe, &args.work)?;
+    let work = &args.work;
+    if work.since.is_some() || work.before.is_some() || !work.only.is_empty() {
+        let hint = "rows do not say when they were merged: drop the option, or filter the ledger (without `--input`)";
+        return Err(CliError::usage(
+            "apply `--since`, `--before` or `--only` to `--input`",
+            vec![hint.to_owned()],
+        ));
+    }
+    let loaded = load(&args.recipe, work)?;
+    if Window::of(&loaded.recipe.source).is_some() {
+        session
+            .printer
+            .note("warning: the recipe's `merged_since` and `merged_before` say nothing of a dataset's rows");
+    }
     let splitter = Splitter::new(&loaded.recipe.split).map_err(PipelineError::from)?;
     let (context, _lock) = session.open()?;
     let input = if input == "-" {

@@ -58,6 +58,14 @@ pub(super) async fn emit(
     args: &EmitArgs,
     session: &Session,
 ) -> Result<ExitCode, CliError> {
+    if !args.work.only.is_empty() {
+        let hint =
+            "a version holds every candidate that the recipe keeps; `--only` is for `run` and `verify`";
+        return Err(CliError::usage(
+            "emit only some candidates",
+            vec![hint.to_owned()],
+        ));
+    }
     let loaded = load(recipe, &args.work)?;
     let (context, _lock) = session.open()?;
     let sources = sources_of(&context, &loaded.recipe)?;
@@ -91,6 +99,12 @@ async fn go(
 }
 
 fn interrupted(session: &Session) -> ExitCode {
+    if session.printer.json {
+        // A closed pipe is no reason to end in another way.
+        let _ = session
+            .printer
+            .result(&serde_json::json!({ "interrupted": true }), "");
+    }
     session
         .printer
         .note("interrupted; run the same command again to go on");
@@ -115,6 +129,16 @@ pub(super) fn load(file: &Utf8Path, work: &WorkArgs) -> Result<LoadedRecipe, Cli
             }
             *setting = Some(day.clone());
         }
+    }
+    // Days are written so that their order is that of their texts.
+    if let (Some(since), Some(before)) = (&source.merged_since, &source.merged_before)
+        && since >= before
+    {
+        let hint = "`--before` names the first day that is left out, so it must be later".to_owned();
+        return Err(CliError::usage(
+            format!("look at what was merged from {since} to before {before}"),
+            vec![hint],
+        ));
     }
     Ok(loaded)
 }

@@ -1,6 +1,6 @@
 //! `quarry status`: where the workspace stands.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use camino::Utf8Path;
@@ -52,12 +52,19 @@ fn read(context: &Context) -> Result<Status, CliError> {
         repositories.entry(repo).or_default().candidates += 1;
     }
     let mut datasets: BTreeMap<String, Dataset> = BTreeMap::new();
+    let candidates: BTreeSet<_> = context
+        .store
+        .candidates(None)?
+        .into_iter()
+        .map(|candidate| candidate.id)
+        .collect();
+    let mut not_mined = BTreeMap::new();
     for (scope, decision) in context.store.decisions(None, None)? {
         if scope == MINE_SCOPE {
-            let repository = repositories
-                .entry(decision.candidate.repo.to_string())
-                .or_default();
-            *repository.not_mined.entry(decision.rule.to_string()).or_default() += 1;
+            // The last answer counts, and none of somebody who became a candidate since.
+            if !decision.kept && !candidates.contains(&decision.candidate) {
+                not_mined.insert(decision.candidate, decision.rule);
+            }
         } else {
             let fresh = || Dataset {
                 name: scope.clone(),
@@ -66,6 +73,10 @@ fn read(context: &Context) -> Result<Status, CliError> {
             };
             datasets.entry(scope.clone()).or_insert_with(fresh).decisions += 1;
         }
+    }
+    for (id, rule) in not_mined {
+        let repository = repositories.entry(id.repo.to_string()).or_default();
+        *repository.not_mined.entry(rule.to_string()).or_default() += 1;
     }
     for (dataset, count) in context.store.instance_counts()? {
         let fresh = || Dataset {

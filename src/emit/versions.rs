@@ -25,8 +25,14 @@ pub enum VersionError {
         /// The name.
         name: String,
     },
+    /// A link, a pipe or a device where a version has files.
+    #[error("read the version's file `{path}`: it is no regular file")]
+    Stranger {
+        /// What is there.
+        path: Utf8PathBuf,
+    },
     /// The file system refused.
-    #[error("write `{path}`: {source}")]
+    #[error("use `{path}`: {source}")]
     Io {
         /// The file or folder.
         path: Utf8PathBuf,
@@ -55,6 +61,9 @@ impl VersionError {
                 format!("if nobody has seen it yet, remove `{folder}` by hand"),
             ],
             Self::Name { .. } => vec!["change `name` or `version` under `[dataset]` in the recipe".into()],
+            Self::Stranger { .. } => {
+                vec!["a version is made of regular files: give the folder of one, as it was emitted".into()]
+            }
             Self::Io { source, .. } if source.kind() == ErrorKind::StorageFull => {
                 vec!["free some disk space and run the same command again".into()]
             }
@@ -160,6 +169,10 @@ pub fn read(folder: &Utf8Path) -> Result<Files, VersionError> {
             let entry = entry.map_err(io(&next))?;
             if entry.file_type().map_err(io(entry.path()))?.is_dir() {
                 folders.push(entry.path().to_owned());
+            } else if !entry.file_type().map_err(io(entry.path()))?.is_file() {
+                return Err(VersionError::Stranger {
+                    path: entry.path().to_owned(),
+                });
             } else {
                 let name = entry.path().strip_prefix(folder).unwrap_or(entry.path());
                 files.insert(

@@ -143,7 +143,11 @@ impl Mirror {
             let number = name
                 .strip_prefix("refs/pull/")
                 .and_then(|rest| rest.strip_suffix("/head"));
-            let number = number.and_then(|digits| digits.parse().ok());
+            // As a forge writes it: `007` is not 7.
+            let number = number.and_then(|digits| {
+                let number: u32 = digits.parse().ok()?;
+                (number.to_string() == digits).then_some(number)
+            });
             if let (Some(number), Some(object)) = (number, reference.target()) {
                 heads.push(PullHead {
                     number,

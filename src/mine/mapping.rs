@@ -319,7 +319,9 @@ impl<S: Source> Pass<'_, '_, S> {
         let paths = |pair: TreePair| {
             let mut hasher = DefaultHasher::new();
             let changes = self.entries(pair).ok().filter(|changes| !changes.is_empty())?;
-            changes.iter().for_each(|change| change.path.hash(&mut hasher));
+            for change in changes {
+                change.path.hash(&mut hasher);
+            }
             Some(hasher.finish())
         };
         let mut by_paths: HashMap<(String, u64), Vec<Replay>> = HashMap::new();

@@ -20,6 +20,8 @@ pub struct RunReport {
     pub instances: usize,
     /// How many candidates each step met, stopped and let through.
     pub funnel: Vec<FunnelStep>,
+    /// How many candidates ended in building or verifying by their own fault, by stage and reason.
+    pub project: BTreeMap<String, u64>,
     /// How many candidates ended in an infra outcome after all tries, by reason.
     pub infra: BTreeMap<String, u64>,
     /// Those candidates.
@@ -54,6 +56,9 @@ impl RunReport {
                 "{:<width$}  {:>6}  {:>7}  {:>9}  {:>5}  {:>6}",
                 step.step, step.entered, step.dropped, step.undecided, step.infra, step.out
             );
+        }
+        for (reason, count) in &self.project {
+            let _ = writeln!(text, "  {count} dropped by {reason}");
         }
         let infra: u64 = self.infra.values().sum();
         let reasons: Vec<_> = self

@@ -128,13 +128,28 @@ fn conclude(
 ) -> Result<RunReport, PipelineError> {
     let dataset = &loaded.recipe.dataset;
     let mut infra: BTreeMap<String, u64> = BTreeMap::new();
+    let mut project: BTreeMap<String, u64> = BTreeMap::new();
     let mut infra_candidates = Vec::new();
     for ended in proofs.iter().flat_map(|proof| &proof.ended) {
-        if ended.outcome == AttemptOutcome::Infra {
-            *infra.entry(ended.reason.clone()).or_default() += 1;
-            infra_candidates.push(ended.candidate.to_string());
+        match ended.outcome {
+            AttemptOutcome::Done => {}
+            AttemptOutcome::Project => {
+                *project
+                    .entry(format!("{}: {}", ended.stage.name(), ended.reason))
+                    .or_default() += 1;
+            }
+            AttemptOutcome::Infra => {
+                *infra.entry(ended.reason.clone()).or_default() += 1;
+                infra_candidates.push(ended.candidate.to_string());
+            }
         }
     }
+    let verified: BTreeSet<_> = proofs
+        .iter()
+        .filter(|proof| proof.verified.is_some())
+        .map(|proof| &proof.candidate)
+        .collect();
+    let instances = selection.kept.iter().filter(|id| verified.contains(id)).count();
     let flaky_tests = proofs
         .iter()
         .filter_map(|proof| proof.verified.as_ref())
@@ -144,14 +159,20 @@ fn conclude(
         dataset: format!("{} {}", dataset.name, dataset.version),
         manifest: None,
         already_there: false,
-        instances: selection.kept.len(),
+        instances,
         funnel: vec![],
+        project,
         infra,
         infra_candidates,
         flaky_tests,
         note: None,
     };
-    if emit {
+    if emit && instances == 0 {
+        // A version is for good: one that holds nothing would only be in the way of the one that is meant.
+        report.funnel = selection.funnel.rules.iter().map(rule_step).collect();
+        report.note =
+            Some("nothing is emitted: no candidate is left (`quarry explain` says why, one by one)".into());
+    } else if emit {
         let emitted = publish(context, loaded, sources, field, selection, proofs)?;
         report.manifest = Some(emitted.folder.to_string());
         report.already_there = emitted.release == Release::AlreadyThere;

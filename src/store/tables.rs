@@ -24,7 +24,7 @@ impl Store {
     }
 
     /// Records a batch of mining in one transaction: candidates (a known one is replaced), mining's own decisions
-    /// (a known one stays), and where to go on.
+    /// (a known one stays; a candidate that is dropped now is one no longer), and where to go on.
     ///
     /// # Errors
     /// [`StoreError`] when the ledger cannot be written; then nothing of the batch is.
@@ -47,6 +47,11 @@ impl Store {
                     id.number,
                     to_json(candidate)?
                 ])?;
+            }
+            // A pull request that is a candidate no longer must not stay one beside its new decision.
+            let mut withdraw = transaction.prepare_cached("DELETE FROM candidates WHERE id = ?1")?;
+            for decision in decisions.iter().filter(|decision| !decision.kept) {
+                withdraw.execute([decision.candidate.to_string()])?;
             }
             append_decisions(transaction, MINE_SCOPE, &decisions)?;
             if let Some((name, data)) = cursor {

@@ -116,3 +116,21 @@ fn a_file_that_is_no_ledger_is_named() {
     assert!(error.to_string().contains("ledger.db"), "{error}");
     assert!(error.hints()[0].contains("damaged"), "{:?}", error.hints());
 }
+
+#[test]
+fn a_candidate_that_is_dropped_later_is_one_no_longer() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    store
+        .transact(|transaction| {
+            transaction.execute(
+                "INSERT INTO candidates (id, repo, number, data) VALUES ('a/b#1', 'a/b', 1, '{}')",
+                [],
+            )
+        })
+        .unwrap();
+    store
+        .put_mined(vec![], vec![decision("a/b#1", "mine-duplicate", "k")], None)
+        .unwrap();
+    assert_eq!(store.candidates(None).unwrap(), []);
+}

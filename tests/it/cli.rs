@@ -152,6 +152,73 @@ fn completions_know_every_verb() {
     }
 }
 
+#[test]
+fn options_that_say_nothing_of_rows_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = folder.path().join("rows.jsonl");
+    std::fs::write(
+        &rows,
+        "{\"instance_id\": \"a__b-1\", \"repo\": \"a/b\", \"patch\": \"\", \"test_patch\": \"\"}\n",
+    )
+    .unwrap();
+    for option in [
+        ["--since", "2030-01-01"],
+        ["--before", "2020-01-01"],
+        ["--only", "a/b#2"],
+    ] {
+        let mut command = quarry(folder.path());
+        command
+            .arg("filter")
+            .arg(recipe("swebench.toml"))
+            .arg("--input")
+            .arg(&rows)
+            .args(option);
+        let (code, stdout, stderr) = run(&mut command);
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{option:?}: {stderr}");
+    }
+    let mut command = quarry(folder.path());
+    command
+        .arg("emit")
+        .arg(recipe("sample.toml"))
+        .args(["--since", "2025-01-10", "--before", "2024-01-01"]);
+    assert_eq!(run(&mut command).0, Some(2));
+}
+
+#[test]
+fn a_version_is_made_of_regular_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let version = folder.path().join("0.1.0");
+    std::fs::create_dir(&version).unwrap();
+    rustix::fs::mkfifoat(
+        rustix::fs::CWD,
+        version.join("manifest.json"),
+        rustix::fs::Mode::RWXU,
+    )
+    .unwrap();
+    let (code, _, stderr) = run(quarry(folder.path()).args(["emit", "--verify"]).arg(&version));
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("it is no regular file"), "{stderr}");
+}
+
+#[test]
+fn a_version_that_would_hold_nothing_is_not_released() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
+    let elsewhere = folder.path().join("elsewhere.toml");
+    // An environment for another repository: no candidate can be built.
+    let (before, after) = text.split_once("[[environment]]").unwrap();
+    let after = after.replacen("quarry-bench/pantry", "quarry-bench/other", 1);
+    std::fs::write(&elsewhere, format!("{before}[[environment]]{after}")).unwrap();
+    let done = succeed(quarry(folder.path()).arg("run").arg(&elsewhere).arg("--sample"));
+    let stdout = String::from_utf8_lossy(&done.stdout);
+    assert!(stdout.contains("15 dropped by build: no-environment"), "{stdout}");
+    assert!(
+        stdout.contains("nothing is emitted: no candidate is left"),
+        "{stdout}"
+    );
+    assert!(!folder.path().join("manifests").exists());
+}
+
 /// The first Ctrl-C lets running work finish; the same command again goes on to the same bytes.
 #[test]
 fn an_interrupted_run_drains_and_goes_on() {

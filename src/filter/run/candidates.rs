@@ -56,7 +56,9 @@ pub fn filter_candidates(
                 oracle_of(&candidate.id).as_ref(),
             )
         })
-        .collect::<Result<Vec<_>, FilterError>>()?;
+        .collect::<Vec<_>>();
+    // In order: the candidate that an error names is the first one, whoever met it first.
+    let judged = judged.into_iter().collect::<Result<Vec<_>, FilterError>>()?;
     let mut selection = Selection {
         funnel: Funnel::of(&program),
         decisions: Vec::new(),

@@ -236,7 +236,9 @@ impl<F: Fn(&FileChange) -> Option<Part> + Sync> Run<'_, '_, F> {
         let judge = &self.judge;
         let judge = |(piece, before): &(Range<usize>, u64)| judge.lines(batch, piece.clone(), *before);
         let judged = if several {
-            places.par_iter().map(judge).collect::<Result<Vec<_>, _>>()?
+            // In order: the row that an error names is the first one, whoever met it first.
+            let judged: Vec<_> = places.par_iter().map(judge).collect();
+            judged.into_iter().collect::<Result<Vec<_>, _>>()?
         } else {
             places.iter().map(judge).collect::<Result<Vec<_>, _>>()?
         };
