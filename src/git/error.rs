@@ -121,7 +121,7 @@ impl GitError {
                 "check the address and the network; run the same command again to go on where it stopped"
                     .to_owned()
             }
-            Self::Spawn { .. } => "install git 2.25 or newer, and have it on `PATH`".to_owned(),
+            Self::Spawn { .. } => "install git 2.30 or newer, and have it on `PATH`".to_owned(),
             Self::Library { .. } | Self::Program { .. } => {
                 "`git fsck` in the mirror tells whether it is whole".to_owned()
             }

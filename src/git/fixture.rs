@@ -126,6 +126,10 @@ impl Fixture {
         self.repo.reference(name, oid(commit), true, "test").unwrap();
     }
 
+    pub(crate) fn remove_ref(&self, name: &str) {
+        self.repo.find_reference(name).unwrap().delete().unwrap();
+    }
+
     /// A ref to an object that is not there.
     pub(crate) fn set_broken_ref(&self, name: &str, object: CommitSha) {
         let path = self.dir.path().join(name);

@@ -30,17 +30,15 @@ fn origin_url(path: &Path) -> Option<String> {
 pub fn name_in_url(url: &str) -> Option<RepoName> {
     let url = url.trim_end_matches('/');
     let url = url.strip_suffix(".git").unwrap_or(url);
-    let remote = url
-        .split_once("://")
-        .map(|(_, rest)| rest)
-        .filter(|_| !url.starts_with("file:"));
     // `host/owner/name`, or scp's `user@host:owner/name`; a plain path says nothing by its last two folders.
-    let after_host = match remote {
-        Some(rest) => rest.split_once('/')?.1,
+    let after_host = match url.split_once("://") {
+        Some(("file", _)) => return None,
+        Some((_, rest)) => rest.split_once('/')?.1,
         None => {
-            url.split_once(':')
-                .filter(|(host, _)| !host.contains('/') && host.len() > 1)?
-                .1
+            let (_, rest) = url
+                .split_once(':')
+                .filter(|(host, _)| !host.contains('/') && host.len() > 1)?;
+            rest
         }
     };
     let mut parts = after_host.rsplit('/');

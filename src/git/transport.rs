@@ -1,5 +1,6 @@
 //! Cloning and fetching by the git program: into a bare mirror with every branch, tag and pull-request head.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read};
 use std::path::Path;
@@ -10,12 +11,9 @@ use super::error::GitError;
 use super::mirror::Mirror;
 use super::program::{Settings, git, in_dir, last_words, succeed};
 
-const REFSPECS: &[&str] = &[
-    "+refs/heads/*:refs/heads/*",
-    "+refs/tags/*:refs/tags/*",
-    "+refs/pull/*/head:refs/pull/*/head",
-];
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Refs in one transfer. What a transfer brought stays, so that a killed clone goes on after the last one.
+const BATCH: usize = 1000;
+const LOOK_EVERY: Duration = Duration::from_millis(20);
 
 /// How a transfer goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,9 +35,10 @@ pub fn is_url(text: &str) -> bool {
 }
 
 /// Makes `into` a bare mirror of `url`, or brings the one that is there up to date: all branches, tags and pull-request
-/// heads; what the other side removed is removed. A call that was cut off, even by a kill, is taken up by the next one:
-/// the folder is a repository from the start, and refs move only once their objects are here. Nothing is asked on a
-/// terminal and no credential helper runs. `progress` gets git's own words; `stop` is asked again and again.
+/// heads; branches and tags that the other side removed are removed. Only what is new is asked for, a thousand refs at a
+/// time; a call that was cut off, even by a kill, is taken up by the next one after the last thousand that came whole.
+/// Nothing is asked on a terminal and no credential helper runs. `progress` gets git's own words; `stop` is asked again
+/// and again.
 ///
 /// # Errors
 /// When git cannot run, the folder cannot be written, or the other side refuses.
@@ -50,17 +49,52 @@ pub fn mirror(
     stop: &dyn Fn() -> bool,
 ) -> Result<Transfer, GitError> {
     prepare(url, into)?;
+    let remote = remote_refs(url, into)?;
+    let local = local_refs(into)?;
+    let missing = |name: &&String| local.get(*name) != remote.refs.get(*name);
+    let (branches, pulls): (Vec<&String>, Vec<&String>) = remote
+        .refs
+        .keys()
+        .filter(missing)
+        .partition(|name| !name.starts_with("refs/pull/"));
+    for batch in branches.chunks(BATCH).chain(pulls.chunks(BATCH)) {
+        if stop() || fetch(url, into, batch, progress, stop)? == Transfer::Stopped {
+            return Ok(Transfer::Stopped);
+        }
+    }
+    remove(
+        into,
+        local
+            .keys()
+            .filter(|name| !name.starts_with("refs/pull/") && !remote.refs.contains_key(*name)),
+    )?;
+    if let Some(branch) = remote.head {
+        let mut set = in_dir(git(Settings::Isolated), into);
+        set.args(["symbolic-ref", "HEAD", &branch]);
+        succeed(set, "symbolic-ref", b"")?;
+    }
+    Ok(Transfer::Done)
+}
+
+fn fetch(
+    url: &str,
+    into: &Path,
+    names: &[&String],
+    progress: &(dyn Fn(&str) + Sync),
+    stop: &dyn Fn() -> bool,
+) -> Result<Transfer, GitError> {
     let mut command = in_dir(git(Settings::Network), into);
     command.args([
         "fetch",
-        "--prune",
         "--no-tags",
         "--force",
         "--no-write-fetch-head",
-        "--progress",
         "--no-auto-gc",
+        "--progress",
+        "--",
+        url,
     ]);
-    command.arg("--").arg("origin").args(REFSPECS);
+    command.args(names.iter().map(|name| format!("+{name}:{name}")));
     command
         .stdin(Stdio::null())
         .stdout(Stdio::null())
@@ -79,15 +113,90 @@ pub fn mirror(
     if stopped.map_err(spawn)? {
         return Ok(Transfer::Stopped);
     }
-    let status = child.wait().map_err(spawn)?;
-    if !status.success() {
-        return Err(GitError::Transfer {
-            url: url.to_owned(),
-            detail: last_words(&words),
-        });
+    if child.wait().map_err(spawn)?.success() {
+        return Ok(Transfer::Done);
     }
-    follow_default_branch(into)?;
-    Ok(Transfer::Done)
+    Err(GitError::Transfer {
+        url: url.to_owned(),
+        detail: last_words(&words),
+    })
+}
+
+/// What the other side has.
+struct Remote {
+    refs: BTreeMap<String, String>,
+    head: Option<String>,
+}
+
+fn remote_refs(url: &str, into: &Path) -> Result<Remote, GitError> {
+    let mut command = in_dir(git(Settings::Network), into);
+    command.args([
+        "ls-remote",
+        "--symref",
+        "--",
+        url,
+        "HEAD",
+        "refs/heads/*",
+        "refs/tags/*",
+        "refs/pull/*/head",
+    ]);
+    let text = succeed(command, "ls-remote", b"").map_err(|error| match error {
+        GitError::Program { detail, .. } => GitError::Transfer {
+            url: url.to_owned(),
+            detail,
+        },
+        other => other,
+    })?;
+    let text = String::from_utf8_lossy(&text);
+    let mut remote = Remote {
+        refs: BTreeMap::new(),
+        head: None,
+    };
+    for line in text.lines() {
+        let Some((object, name)) = line.split_once('\t') else {
+            continue;
+        };
+        match object.strip_prefix("ref: ") {
+            Some(branch) if name == "HEAD" && branch.starts_with("refs/heads/") => {
+                remote.head = Some(branch.to_owned())
+            }
+            Some(_) => {}
+            None if is_wanted(name) => _ = remote.refs.insert(name.to_owned(), object.to_owned()),
+            None => {}
+        }
+    }
+    Ok(remote)
+}
+
+fn is_wanted(name: &str) -> bool {
+    let pull = name
+        .strip_prefix("refs/pull/")
+        .and_then(|rest| rest.strip_suffix("/head"));
+    let pull =
+        pull.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    (pull || name.starts_with("refs/heads/") || name.starts_with("refs/tags/")) && !name.ends_with("^{}")
+}
+
+fn local_refs(into: &Path) -> Result<BTreeMap<String, String>, GitError> {
+    let mut command = in_dir(git(Settings::Isolated), into);
+    command.args(["for-each-ref", "--format=%(objectname) %(refname)"]);
+    let text = succeed(command, "for-each-ref", b"")?;
+    let text = String::from_utf8_lossy(&text);
+    let pairs = text.lines().filter_map(|line| line.split_once(' '));
+    Ok(pairs
+        .map(|(object, name)| (name.to_owned(), object.to_owned()))
+        .filter(|(name, _)| is_wanted(name))
+        .collect())
+}
+
+fn remove<'a>(into: &Path, names: impl Iterator<Item = &'a String>) -> Result<(), GitError> {
+    let orders: Vec<String> = names.map(|name| format!("delete {name}\n")).collect();
+    if orders.is_empty() {
+        return Ok(());
+    }
+    let mut command = in_dir(git(Settings::Isolated), into);
+    command.args(["update-ref", "--stdin"]);
+    succeed(command, "update-ref", orders.concat().as_bytes()).map(|_| ())
 }
 
 /// A bare repository whose `origin` is `url`. Packs that a killed transfer left half-written are removed.
@@ -107,36 +216,37 @@ fn prepare(url: &str, into: &Path) -> Result<(), GitError> {
             path: into.to_owned(),
         });
     }
+    clear_leftovers(into);
     let mut init = git(Settings::Isolated);
-    init.args([
-        "init",
-        "--bare",
-        "--quiet",
-        "--initial-branch=main",
-        "--template=",
-    ])
-    .arg(into);
+    init.args(["init", "--bare", "--quiet", "--template="])
+        .arg(into)
+        .env("GIT_DEFAULT_HASH", "sha1");
     succeed(init, "init", b"")?;
-    for (name, value) in [
-        ("remote.origin.url", url),
-        ("gc.auto", "0"),
-        ("fetch.fsckObjects", "false"),
-    ] {
+    for (name, value) in [("remote.origin.url", url), ("gc.auto", "0")] {
         let mut set = in_dir(git(Settings::Isolated), into);
         set.args(["config", name, value]);
         succeed(set, "config", b"")?;
     }
-    let packs = into.join("objects/pack");
-    for entry in fs::read_dir(&packs).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with("tmp_") {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-    // A killed git leaves its locks; the workspace's own lock says that nobody else works here.
+    Ok(())
+}
+
+/// Removes what a killed git leaves: half-written packs, and locks. Nobody else works here: the workspace is locked.
+fn clear_leftovers(into: &Path) {
+    let mut folders = vec![into.join("refs"), into.join("objects/pack")];
     for lock in ["config.lock", "HEAD.lock", "packed-refs.lock", "shallow.lock"] {
         let _ = fs::remove_file(into.join(lock));
     }
-    Ok(())
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push(entry.path());
+            } else if name.starts_with("tmp_") || name.ends_with(".lock") {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
 }
 
 /// What a killed `git init` leaves behind.
@@ -200,19 +310,5 @@ fn wait(child: &mut Child, stop: &dyn Fn() -> bool) -> std::io::Result<bool> {
     }
 }
 
-/// Points `HEAD` at the other side's default branch, where that can be told.
-fn follow_default_branch(into: &Path) -> Result<(), GitError> {
-    let mut ask = in_dir(git(Settings::Network), into);
-    ask.args(["ls-remote", "--symref", "origin", "HEAD"]);
-    let answer = succeed(ask, "ls-remote", b"")?;
-    let answer = String::from_utf8_lossy(&answer);
-    let branch = answer
-        .lines()
-        .find_map(|line| line.strip_prefix("ref: ")?.split_once('\t').map(|(name, _)| name));
-    if let Some(branch) = branch.filter(|name| name.starts_with("refs/heads/")) {
-        let mut set = in_dir(git(Settings::Isolated), into);
-        set.args(["symbolic-ref", "HEAD", branch]);
-        succeed(set, "symbolic-ref", b"")?;
-    }
-    Ok(())
-}
+#[cfg(test)]
+mod tests;

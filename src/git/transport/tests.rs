@@ -1,0 +1,167 @@
+//! Clones and fetches over `file://`.
+
+use std::cell::Cell;
+use std::fs;
+
+use super::{Transfer, is_url, mirror};
+use crate::git::fixture::{Fixture, files};
+use crate::git::{GitError, Mirror, mirror_repo_name};
+
+fn silent(_: &str) {}
+
+fn never() -> bool {
+    false
+}
+
+fn source() -> Fixture {
+    let mut fixture = Fixture::new();
+    let one = fixture.commit(&[], &files(&[("a", "1\n")]), "One");
+    let two = fixture.commit(&[one], &files(&[("a", "2\n")]), "Two");
+    fixture.set_ref("refs/heads/trunk", one);
+    fixture.set_ref("refs/heads/gone", one);
+    fixture.set_ref("refs/tags/v1", one);
+    fixture.set_ref("refs/pull/7/head", two);
+    fixture.set_ref("refs/pull/7/merge", two);
+    fs::write(fixture.path().join("HEAD"), "ref: refs/heads/trunk\n").unwrap();
+    fixture
+}
+
+fn url(fixture: &Fixture) -> String {
+    format!("file://{}", fixture.path().display())
+}
+
+fn names(mirror: &Mirror) -> Vec<String> {
+    mirror
+        .refs("refs/")
+        .unwrap()
+        .into_iter()
+        .map(|tip| tip.name)
+        .collect()
+}
+
+#[test]
+fn a_mirror_follows_its_source() {
+    let mut source = source();
+    let dir = tempfile::tempdir().unwrap();
+    let into = dir.path().join("lines.git");
+    assert_eq!(
+        mirror(&url(&source), &into, &silent, &never).unwrap(),
+        Transfer::Done
+    );
+    let opened = Mirror::open(&into).unwrap();
+    assert_eq!(
+        names(&opened),
+        [
+            "refs/heads/gone",
+            "refs/heads/trunk",
+            "refs/pull/7/head",
+            "refs/tags/v1"
+        ]
+    );
+    assert_eq!(opened.default_branch().as_deref(), Some("trunk"));
+    // The source moves on: a new pull request, a moved branch, a removed one.
+    let head = opened.resolve("refs/pull/7/head").unwrap();
+    let next = source.commit(&[head], &files(&[("a", "3\n")]), "Three");
+    source.set_ref("refs/pull/8/head", next);
+    source.set_ref("refs/heads/trunk", next);
+    source.remove_ref("refs/heads/gone");
+    assert_eq!(
+        mirror(&url(&source), &into, &silent, &never).unwrap(),
+        Transfer::Done
+    );
+    let opened = Mirror::open(&into).unwrap();
+    assert_eq!(
+        names(&opened),
+        [
+            "refs/heads/trunk",
+            "refs/pull/7/head",
+            "refs/pull/8/head",
+            "refs/tags/v1"
+        ]
+    );
+    assert_eq!(opened.resolve("trunk").unwrap(), next);
+    // With nothing new, nothing is transferred.
+    let said = std::sync::Mutex::new(0);
+    mirror(&url(&source), &into, &|_| *said.lock().unwrap() += 1, &never).unwrap();
+    assert_eq!(*said.lock().unwrap(), 0);
+}
+
+#[test]
+fn a_stopped_clone_goes_on_where_it_stopped() {
+    let source = source();
+    let dir = tempfile::tempdir().unwrap();
+    let into = dir.path().join("lines.git");
+    // The first question lets branches and tags through, the later ones stop.
+    let asked = Cell::new(0);
+    let stop = || asked.replace(asked.get() + 1) > 0;
+    let first = mirror(&url(&source), &into, &silent, &stop).unwrap();
+    assert_eq!(first, Transfer::Stopped);
+    // What a kill leaves behind is in nobody's way.
+    fs::create_dir_all(into.join("objects/pack")).unwrap();
+    fs::write(into.join("objects/pack/tmp_pack_x"), "half").unwrap();
+    fs::write(into.join("packed-refs.lock"), "").unwrap();
+    assert_eq!(
+        mirror(&url(&source), &into, &silent, &never).unwrap(),
+        Transfer::Done
+    );
+    assert!(!into.join("objects/pack/tmp_pack_x").exists());
+    assert_eq!(names(&Mirror::open(&into).unwrap()).len(), 4);
+    // So is what a kill in the first moment leaves.
+    let begun = dir.path().join("begun.git");
+    fs::create_dir_all(begun.join("refs")).unwrap();
+    assert_eq!(
+        mirror(&url(&source), &begun, &silent, &never).unwrap(),
+        Transfer::Done
+    );
+}
+
+#[test]
+fn what_is_no_mirror_is_left_alone_and_a_wrong_address_is_named() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("thesis.txt"), "years").unwrap();
+    let refused = mirror("file:///nowhere", dir.path(), &silent, &never).unwrap_err();
+    assert!(matches!(refused, GitError::NotEmpty { .. }), "{refused}");
+    let refused = mirror("file:///nowhere/at/all", &dir.path().join("new"), &silent, &never).unwrap_err();
+    assert!(
+        refused.to_string().contains("`file:///nowhere/at/all`"),
+        "{refused}"
+    );
+    assert!(!refused.hints().is_empty());
+}
+
+#[test]
+fn addresses_are_told_from_paths() {
+    for text in [
+        "https://github.com/psf/requests",
+        "ssh://git@host/a/b",
+        "git@github.com:psf/requests.git",
+        "file:///x",
+    ] {
+        assert!(is_url(text), "{text}");
+    }
+    for text in [
+        "/srv/mirrors/x.git",
+        "x.git",
+        "../x",
+        "c:/x",
+        "a@b/c:d",
+        "ftp://x/y",
+        "https://",
+        "",
+    ] {
+        assert!(!is_url(text), "{text}");
+    }
+}
+
+#[test]
+fn a_mirror_knows_what_it_is_of() {
+    let source = source();
+    let dir = tempfile::tempdir().unwrap();
+    let into = dir.path().join("x");
+    mirror(&url(&source), &into, &silent, &never).unwrap();
+    // A path has no forge to name a repository on; the folder has.
+    assert_eq!(mirror_repo_name(&into), None);
+    let named = dir.path().join("ada__lines.git");
+    mirror(&url(&source), &named, &silent, &never).unwrap();
+    assert_eq!(mirror_repo_name(&named).unwrap().to_string(), "ada/lines");
+}
