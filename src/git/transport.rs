@@ -156,13 +156,10 @@ fn remote_refs(url: &str, into: &Path) -> Result<Remote, GitError> {
         let Some((object, name)) = line.split_once('\t') else {
             continue;
         };
-        match object.strip_prefix("ref: ") {
-            Some(branch) if name == "HEAD" && branch.starts_with("refs/heads/") => {
-                remote.head = Some(branch.to_owned())
-            }
-            Some(_) => {}
-            None if is_wanted(name) => _ = remote.refs.insert(name.to_owned(), object.to_owned()),
-            None => {}
+        if let Some(branch) = object.strip_prefix("ref: ") {
+            remote.head = Some(branch.to_owned()).filter(|_| branch.starts_with("refs/heads/"));
+        } else if is_wanted(name) {
+            remote.refs.insert(name.to_owned(), object.to_owned());
         }
     }
     Ok(remote)
