@@ -108,6 +108,21 @@ class TestUnit(unittest.TestCase):
         pass
 
 
+def test_subtests_fixture_fails(request):
+    try:
+        subtests = request.getfixturevalue("subtests")
+    except Exception:
+        assert 0, "no subtests here"
+    with subtests.test("one"):
+        pass
+    with subtests.test("two"):
+        assert 0
+
+
+def test_odd_id_passes():
+    pass
+
+
 def test_input_is_empty_passes():
     assert os.read(0, 10) == b""
     assert not [name for name in os.environ if "QUARRY" in name and name != "QUARRY_JOB"]
