@@ -7,6 +7,7 @@ mod error;
 mod parquet;
 mod selection_log;
 mod sink;
+mod target;
 
 pub use candidates::{Selection, filter_candidates};
 pub use dataset::{DatasetRun, Input, Output, filter_dataset};

@@ -4,12 +4,10 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 
-use camino::{Utf8Path, Utf8PathBuf};
-use tempfile::NamedTempFile;
-
 use super::FilterError;
 use super::dataset::Output;
 use super::parquet::{self, Columns};
+use super::target::Target;
 use crate::workspace::Context;
 
 /// A row's place in its batch, and whether it is kept.
@@ -25,22 +23,19 @@ pub(super) enum Sink<'w> {
         writer: &'w mut dyn Write,
         open: bool,
     },
-    Lines {
-        file: BufWriter<NamedTempFile>,
-        path: Utf8PathBuf,
-    },
+    Lines(BufWriter<Target>),
     /// Rows are laid down as lines first: their columns' types are known when all have been seen.
     Spool {
         lines: BufWriter<File>,
         columns: Columns,
-        path: Utf8PathBuf,
+        target: Target,
     },
     /// The columns of a Parquet file, without the rows that are dropped.
     Copy {
         source: File,
         name: String,
         mask: Vec<bool>,
-        path: Utf8PathBuf,
+        target: Target,
     },
 }
 
@@ -57,30 +52,25 @@ impl<'w> Sink<'w> {
             Output::Stream(writer) => return Ok(Self::Stream { writer, open: true }),
             Output::File(path) => path,
         };
-        let write = |cause| FilterError::Write {
-            file: path.to_string(),
-            cause,
-        };
+        let target = Target::begin(&path)?;
         if path.extension() != Some("parquet") {
-            let file = BufWriter::new(beside(&path).map_err(write)?);
-            return Ok(Self::Lines { file, path });
+            return Ok(Self::Lines(BufWriter::new(target)));
         }
-        // Found out now, not after the work.
-        drop(beside(&path).map_err(write)?);
         if let Some(source) = parquet {
-            let source = source.try_clone().map_err(write)?;
+            let source = source.try_clone().map_err(|cause| target.failed(cause))?;
             return Ok(Self::Copy {
                 source,
                 name: name.to_owned(),
                 mask: Vec::new(),
-                path,
+                target,
             });
         }
-        let lines = BufWriter::new(tempfile::tempfile_in(context.workspace.scratch()).map_err(write)?);
+        let spool =
+            tempfile::tempfile_in(context.workspace.scratch()).map_err(|cause| target.failed(cause))?;
         Ok(Self::Spool {
-            lines,
+            lines: BufWriter::new(spool),
             columns: Columns::default(),
-            path,
+            target,
         })
     }
 
@@ -98,21 +88,18 @@ impl<'w> Sink<'w> {
                     cause,
                 }),
             },
-            Self::Lines { file, path } => write_rows(file, batch, rows).map_err(|cause| FilterError::Write {
-                file: path.to_string(),
-                cause,
-            }),
-            Self::Spool { lines, columns, path } => {
-                let write = |cause| FilterError::Write {
-                    file: path.to_string(),
-                    cause,
-                };
+            Self::Lines(file) => write_rows(file, batch, rows).map_err(|cause| file.get_ref().failed(cause)),
+            Self::Spool {
+                lines,
+                columns,
+                target,
+            } => {
                 for row in rows.iter().filter(|row| row.kept) {
                     columns
                         .learn(&batch[row.range.clone()])
-                        .map_err(|error| write(error.into()))?;
+                        .map_err(|error| target.failed(error.into()))?;
                 }
-                write_rows(lines, batch, rows).map_err(write)
+                write_rows(lines, batch, rows).map_err(|cause| target.failed(cause))
             }
             Self::Copy { mask, .. } => {
                 mask.extend(rows.iter().map(|row| row.kept));
@@ -132,36 +119,31 @@ impl<'w> Sink<'w> {
                 }),
                 _ => Ok(()),
             },
-            Self::Lines { file, path } => {
-                let write = |cause| FilterError::Write {
-                    file: path.to_string(),
-                    cause,
-                };
-                let file = file.into_inner().map_err(|error| write(error.into_error()))?;
-                persist(file, &path)
+            Self::Lines(mut file) => {
+                file.flush().map_err(|cause| file.get_ref().failed(cause))?;
+                // Flushed: nothing is left to be written.
+                let (target, _) = file.into_parts();
+                target.complete()
             }
-            Self::Spool { lines, columns, path } => {
-                let write = |cause| FilterError::Write {
-                    file: path.to_string(),
-                    cause,
-                };
-                let lines = lines.into_inner().map_err(|error| write(error.into_error()))?;
-                let target = beside(&path).map_err(write)?;
-                parquet::write(&path, lines, &columns, target.as_file())?;
-                persist(target, &path)
+            Self::Spool {
+                lines,
+                columns,
+                target,
+            } => {
+                let lines = lines
+                    .into_inner()
+                    .map_err(|error| target.failed(error.into_error()))?;
+                parquet::write(target.path(), lines, &columns, target.file())?;
+                target.complete()
             }
             Self::Copy {
                 source,
                 name,
                 mask,
-                path,
+                target,
             } => {
-                let target = beside(&path).map_err(|cause| FilterError::Write {
-                    file: path.to_string(),
-                    cause,
-                })?;
-                parquet::copy(&name, &source, &mask, &path, target.as_file())?;
-                persist(target, &path)
+                parquet::copy(&name, &source, &mask, target.path(), target.file())?;
+                target.complete()
             }
         }
     }
@@ -197,26 +179,4 @@ fn write_stretch(
         writer.write_all(&batch[stretch])?;
         writer.write_all(b"\n")
     }
-}
-
-/// A file that is not yet there, in the folder where it will be.
-fn beside(path: &Utf8Path) -> io::Result<NamedTempFile> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_str().is_empty())
-        .unwrap_or(Utf8Path::new("."));
-    // An output is for whoever may read here, where a temporary file would be its owner's alone.
-    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o666);
-    tempfile::Builder::new()
-        .permissions(permissions)
-        .tempfile_in(folder)
-}
-
-fn persist(file: NamedTempFile, path: &Utf8Path) -> Result<(), FilterError> {
-    let write = |cause| FilterError::Write {
-        file: path.to_string(),
-        cause,
-    };
-    file.persist(path).map_err(|error| write(error.error))?;
-    Ok(())
 }

@@ -174,6 +174,17 @@ fn a_row_that_cannot_be_read_is_named_and_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_device_keeps_its_place() {
+    let folder = tempfile::tempdir().unwrap();
+    let context = context(&folder);
+    let link = root(&folder).join("nowhere");
+    std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+    let text = row(1, 1, &json!(["t"])).to_string();
+    run(&context, stream(&text), Output::File(link.clone())).unwrap();
+    assert!(link.is_symlink());
+}
+
+#[test]
 fn a_reader_that_goes_away_does_not_end_the_run() {
     struct Gone;
     impl Write for Gone {
