@@ -304,7 +304,7 @@ mod tests {
         assert_eq!(id.instance().as_str(), "psf__requests-6629");
         for wrong in [
             "psf/requests",
-            "psf/requests#0",
+            "psf/requests#01",
             "psf/requests#+1",
             "#1",
             "a/b/c#1",
