@@ -1,4 +1,36 @@
-//! Quarry.
+//! Quarry builds benchmark datasets for coding agents out of real repositories, and proves that each task in them is
+//! sound. A recipe goes in, a versioned manifest comes out, and every pull request ever looked at has its reason.
+//!
+//! ```text
+//!  mirror ──► mine ──► filter ──► build ──► verify ──► filter ──► emit ──► manifests/<dataset>/<version>/
+//!             every     rules on   locked    tests      rules on   rows, log,
+//!             head a    git alone  environ-  before     the        locks, sums
+//!             candidate            ment      and after  oracle
+//!             or a                           gold
+//!             decision
+//!                └────────── the ledger (store) and the blobs keep what each stage found ──────────┘
+//! ```
+//!
+//! # The law
+//!
+//! A record moves one way. Stages never call each other: they hand over values, and [`pipeline`] alone knows the order.
+//!
+//! ```text
+//! domain ◄── <stage>/*.rs (pure, synchronous) ◄── <stage>/run.rs (shell) ◄── pipeline ◄── cli
+//! domain ◄── git  sandbox  store  blobs (adapters) ◄── <stage>/run.rs
+//! ```
+//!
+//! | room | what is there |
+//! |---|---|
+//! | [`domain`] | the words of the field, as types |
+//! | [`recipe`] | `filters/*.toml`, checked: rules in CEL over documented facts |
+//! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] | the stages; each folder's page says in, out, always |
+//! | [`git`] [`sandbox`] [`store`] [`blobs`] | one place for each outside thing |
+//! | [`workspace`] [`clock`] [`progress`] | what a shell works with |
+//! | [`pipeline`] [`cli`] | the order of the stages, and the command line |
+//!
+//! `tests/it/architecture.rs` reads the sources and fails when an import goes against these arrows.
+
 pub mod blobs;
 pub mod build;
 pub mod cli;
