@@ -5,8 +5,8 @@
 //! | [`mirror`] | a bare mirror, opened for reading: refs, commits, trees, files |
 //! | [`objects`] | objects by name; writing blobs and trees |
 //! | [`export`] | a commit's tree as files in a folder, bytes and modes exact |
-//! | [`fast_import`] | a bare mirror out of a `git fast-import` stream |
-//! | [`apply`] | laying a patch over a folder: all or nothing, byte exact |
+//! | [`mod@fast_import`] | a bare mirror out of a `git fast-import` stream |
+//! | [`mod@apply`] | laying a patch over a folder: all or nothing, byte exact |
 //! | [`bulk`] | thousands of commits and diffs at once, by the git program |
 //! | [`transport`] | cloning and fetching a mirror, by the git program |
 //! | [`program`] | the git program with an environment that the user's settings cannot bend |

@@ -1,6 +1,6 @@
 //! Which part of a change each file belongs to: gold, test, docs or other.
 //!
-//! Mode `paths`: the recipe's globs first (tests, then docs, gold, other), then the defaults of [`defaults`], which read
+//! Mode `paths`: the recipe's globs first (tests, then docs, gold, other), then the defaults of `defaults`, which read
 //! path components and file names, never substrings. Mode `swebench`: the rule of the published SWE-bench data
 //! (facts over 2,780 file entries of Verified, Lite and dev): the words of the lower-cased `diff --git` line, split on
 //! blank, `_`, `/` and `.`; `test`, `tests` or `testing` among them makes a test; any other file that does not end in
