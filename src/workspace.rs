@@ -167,7 +167,8 @@ impl Workspace {
             .truncate(false)
             .open(&path)
             .map_err(io(&path))?;
-        if rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_err() {
+        let take = || rustix::fs::flock(&file, rustix::fs::FlockOperation::NonBlockingLockExclusive).is_ok();
+        if !in_a_while(take) {
             let mut holder = String::new();
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
@@ -181,15 +182,31 @@ impl Workspace {
             .and_then(|()| writeln!(file, "{}", std::process::id()))
             .map_err(io(&path))?;
         let scratch = self.scratch();
-        match fs::remove_dir_all(&scratch) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(&scratch)(error)),
-            _ => {}
+        let mut emptied = Ok(());
+        in_a_while(|| {
+            emptied = fs::remove_dir_all(&scratch);
+            emptied.is_ok() || !scratch.exists()
+        });
+        if scratch.exists() {
+            emptied.map_err(io(&scratch))?;
         }
         for folder in [scratch, self.envs(), self.mirrors()] {
             fs::create_dir_all(&folder).map_err(io(&folder))?;
         }
         Ok(WorkspaceLock { _file: file })
     }
+}
+
+/// Tries for about two seconds. What a killed run left may still be ending: a process that it was just starting holds
+/// its lock, a sandbox still writes into its scratch folder.
+fn in_a_while(mut done: impl FnMut() -> bool) -> bool {
+    for _ in 0..40 {
+        if done() {
+            return true;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    done()
 }
 
 /// Held while a command writes in a workspace.
@@ -216,8 +233,15 @@ mod tests {
             "{busy}"
         );
         drop(lock);
-        let _lock = workspace.lock().unwrap();
+        let lock = workspace.lock().unwrap();
         assert!(!workspace.scratch().join("left").exists());
+        // The remains of a killed run let go a moment later.
+        let remains = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            drop(lock);
+        });
+        let _lock = workspace.lock().unwrap();
+        remains.join().unwrap();
         let below = root.join("a/b");
         fs::create_dir_all(&below).unwrap();
         assert_eq!(Workspace::find(&below), Some(workspace));

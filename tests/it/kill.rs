@@ -28,19 +28,21 @@ impl Dice {
 }
 
 fn start(workspace: &Path) -> Child {
+    let said = std::fs::File::create(workspace.with_extension("err")).unwrap();
     sample_run(workspace)
         .stdout(Stdio::null())
-        .stderr(Stdio::null())
+        .stderr(said)
         .spawn()
         .unwrap()
 }
 
 /// Lets the run go on for `span`; true when it ended by itself before.
-fn ended_within(child: &mut Child, span: Duration) -> bool {
+fn ended_within(child: &mut Child, workspace: &Path, span: Duration) -> bool {
     let begun = Instant::now();
     while begun.elapsed() < span {
         if let Some(status) = child.try_wait().unwrap() {
-            assert!(status.success(), "a resumed run ended with {status}");
+            let said = std::fs::read_to_string(workspace.with_extension("err")).unwrap();
+            assert!(status.success(), "a resumed run ended with {status}: {said}");
             return true;
         }
         std::thread::sleep(Duration::from_millis(2));
@@ -92,7 +94,7 @@ fn fifty_kills_end_in_the_same_bytes() {
             // that later ones reach the later stages.
             let reach = if dice.below(4) == 0 { span / 5 } else { span / 20 };
             let life = Duration::from_micros(dice.below(u64::try_from(reach.as_micros()).unwrap()));
-            if kills < KILLS && !ended_within(&mut child, life) {
+            if kills < KILLS && !ended_within(&mut child, &workspace, life) {
                 child.kill().unwrap();
                 child.wait().unwrap();
                 kills += 1;
