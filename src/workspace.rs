@@ -1,6 +1,6 @@
 //! A workspace's folders, its lock, and the [`Context`] that every stage's shell gets.
 //!
-//! `ROOT/.quarry/` holds the state: `ledger.db`, `blobs/`, `mirrors/`, `envs/`, `selections/`, `scratch/`.
+//! `ROOT/.quarry/` holds the state: `ledger.db`, `blobs/`, `mirrors/`, `envs/`, `variants/`, `selections/`, `scratch/`.
 //! `ROOT/manifests/` holds what was emitted.
 
 use std::fs::{self, File};
@@ -126,6 +126,11 @@ impl Workspace {
     /// Built environments, by key.
     pub fn envs(&self) -> Utf8PathBuf {
         self.state().join("envs")
+    }
+
+    /// Repositories that hold the trees of variants, and borrow the rest from the mirrors.
+    pub fn variants(&self) -> Utf8PathBuf {
+        self.state().join("variants")
     }
 
     /// Selection logs of filtered datasets, by recipe.

@@ -11,6 +11,7 @@ use crate::mine::run::MineError;
 use crate::pipeline::PipelineError;
 use crate::recipe::RecipeError;
 use crate::store::StoreError;
+use crate::strip::run::StripError;
 use crate::workspace::WorkspaceError;
 
 /// An error for the person or program that called. The message finishes "failed to …".
@@ -122,10 +123,11 @@ impl From<PipelineError> for CliError {
             | P::Split(_)
             | P::Compile(_)
             | P::Filter(_)
-            | P::Git(_) => ExitCode::Input,
-            P::Build(_) | P::Sandbox(_) => ExitCode::Machine,
+            | P::Git(_)
+            | P::Strip(StripError::Git(_)) => ExitCode::Input,
+            P::Build(_) | P::Sandbox(_) | P::Strip(StripError::Threads(_)) => ExitCode::Machine,
             P::Emit(emit) => return Self::emit(emit),
-            P::Scratch { .. } | P::Broken { .. } | P::Verify(_) | P::Store(_) | P::Blob(_) => {
+            P::Scratch { .. } | P::Broken { .. } | P::Verify(_) | P::Strip(_) | P::Store(_) | P::Blob(_) => {
                 ExitCode::Workspace
             }
         };

@@ -228,6 +228,7 @@ impl From<StripError> for CliError {
         let (message, hints) = (error.to_string(), error.hints());
         match error {
             StripError::Threads(_) | StripError::Judge { .. } => Self::machine(message, hints),
+            StripError::Adapter { .. } => Self::workspace(message, hints),
             StripError::Nested { .. } => Self::usage(message, hints),
             _ => Self::input(message, hints),
         }
@@ -453,9 +454,10 @@ fn finish(
     tree: Option<&str>,
 ) -> Result<ExitCode, CliError> {
     if let Some(path) = &args.report {
-        let text = serde_json::to_string_pretty(report)
+        let text = report
+            .document()
             .map_err(|error| CliError::bug(format!("write the report as JSON: {error}")))?;
-        std::fs::write(path, text + "\n")
+        std::fs::write(path, text)
             .map_err(|error| CliError::input(format!("write `{path}`: {error}"), vec![]))?;
     }
     let to_stdout = args.format == Form::Tar && args.out.as_deref().is_none_or(|out| out == Path::new("-"));

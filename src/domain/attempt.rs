@@ -17,6 +17,8 @@ pub enum Stage {
     Build,
     /// Test runs and their oracle.
     Verify,
+    /// Variants of the base commit's tree.
+    Strip,
 }
 
 impl Stage {
@@ -27,6 +29,7 @@ impl Stage {
             Self::Filter => "filter",
             Self::Build => "build",
             Self::Verify => "verify",
+            Self::Strip => "strip",
         }
     }
 }

@@ -13,6 +13,7 @@
 //! | [`outcome`] | what happened to a test in a run |
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
 //! | [`event`] | what a running stage tells whoever watches |
+//! | [`variant`] | a variant of a commit's tree, as it was made |
 //! | [`history`] | commits and tree changes as git tells them |
 //! | [`hash`] | content hashes and keys |
 
@@ -29,3 +30,4 @@ pub mod oracle;
 pub mod outcome;
 pub mod patch;
 pub mod path;
+pub mod variant;

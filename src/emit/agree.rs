@@ -8,6 +8,7 @@ use super::check::{Problem, Version};
 use super::entry::{Found, LogEntry, TestsSaid};
 use super::instance::{Instance, PatchField};
 use super::manifest::{EnvironmentEntry, FunnelStep};
+use super::variants;
 use super::walk::{End, Trail, fresh, trails, walk};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
@@ -28,6 +29,7 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
     environments(version, files, problems);
     oracles(version, problems);
     rows(version, &trails, &kept, problems);
+    variants::agree(version, problems);
 }
 
 /// Leads everybody in the log through the funnel's steps again; gives those that are kept.

@@ -13,7 +13,7 @@ use super::manifest::{
     SCHEMA_VERSION, StepKind, Tool,
 };
 use super::walk::{End, MINE, Trail, fresh, is_mining, trails, walk};
-use super::{rows, sums};
+use super::{rows, sums, variants};
 use crate::domain::decision::Decision;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CandidateId};
@@ -26,6 +26,8 @@ pub type Files = BTreeMap<String, Vec<u8>>;
 pub const MANIFEST: &str = "manifest.json";
 /// The rows.
 pub const INSTANCES: &str = "instances.jsonl";
+/// The variants, when the recipe asks for some.
+pub const VARIANTS: &str = "variants.jsonl";
 /// The log, compressed.
 pub const LOG: &str = "selection-log.jsonl.zst";
 /// Where locks stand.
@@ -177,6 +179,10 @@ pub fn assemble(input: &EmitInput, selection: &Selection) -> Result<Files, EmitE
         INSTANCES.into(),
         canonical::lines(&instances).map_err(json(INSTANCES))?,
     );
+    if manifest.variants.is_some() {
+        let rows = variants::rows(input, selection)?;
+        files.insert(VARIANTS.into(), canonical::lines(&rows).map_err(json(VARIANTS))?);
+    }
     let log = canonical::lines(&selection.log).map_err(json(LOG))?;
     files.insert(LOG.into(), compress(&log).map_err(EmitError::Compress)?);
     files.insert(sums::NAME.into(), sums::write(&files).into_bytes());
@@ -300,6 +306,7 @@ fn manifest(
         funnel: selection.funnel.clone(),
         failures: failures(&selection.log),
         environments,
+        variants: variants::entry(&input.recipe),
     }
 }
 

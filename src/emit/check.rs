@@ -7,13 +7,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::agree;
-use super::assemble::{Files, INSTANCES, LOG, MANIFEST};
+use super::assemble::{Files, INSTANCES, LOG, MANIFEST, VARIANTS};
 use super::canonical;
 use super::entry::LogEntry;
 use super::instance::Instance;
 use super::manifest::{Manifest, SCHEMA_VERSION};
 use super::schema::{Validators, first_fault};
 use super::sums;
+use super::variants::VariantRow;
 use crate::domain::hash::sha256_hex;
 
 /// A log larger than this is not unpacked: 4 GiB.
@@ -79,6 +80,8 @@ pub(super) struct Version {
     pub(super) manifest: Manifest,
     pub(super) instances: Vec<Instance>,
     pub(super) log: Vec<LogEntry>,
+    /// `None` when there is no such file.
+    pub(super) variants: Option<Vec<VariantRow>>,
 }
 
 /// Checks a version's files. `named` is the dataset and version that the folders say, when that is known.
@@ -162,7 +165,12 @@ fn parse(files: &Files, problems: &mut Vec<Problem>) -> Option<Version> {
             None
         }
     });
+    let variants = match files.get(VARIANTS) {
+        Some(bytes) => Some(parse_lines(VARIANTS, bytes, &validators.variant, problems)?),
+        None => None,
+    };
     Some(Version {
+        variants,
         manifest: manifest?,
         instances: instances?,
         log: log?,

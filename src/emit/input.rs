@@ -9,6 +9,7 @@ use crate::domain::environment::Environment;
 use crate::domain::ids::{BlobId, CandidateId, RuleId};
 use crate::domain::oracle::Oracle;
 use crate::domain::patch::Part;
+use crate::domain::variant::VariantRecord;
 use crate::recipe::model::Recipe;
 
 use super::manifest::Source;
@@ -37,6 +38,8 @@ pub struct EmitInput {
     pub verified: Vec<Verified>,
     /// The diffs of those that survive every step, with their split.
     pub changes: BTreeMap<CandidateId, Change>,
+    /// The variants of those that survive every step, when the recipe asks for some.
+    pub variants: BTreeMap<CandidateId, Vec<VariantRecord>>,
     /// The lock files' bytes.
     pub locks: BTreeMap<BlobId, Vec<u8>>,
 }

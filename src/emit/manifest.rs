@@ -7,6 +7,8 @@ use crate::domain::attempt::{AttemptOutcome, Stage};
 use crate::domain::environment::Constraint;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CommitSha, RepoName, RuleId};
+use crate::domain::variant::Variant;
+use crate::recipe::variants::Policy;
 
 /// The schema version that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -35,6 +37,19 @@ pub struct Manifest {
     pub failures: Vec<Failure>,
     /// The environments in which oracles were made; by key.
     pub environments: Vec<EnvironmentEntry>,
+    /// The variants that `variants.jsonl` names for each instance; left out when the recipe asks for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variants: Option<Variants>,
+}
+
+/// Variants of each instance's tree at its `base_commit`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Variants {
+    /// Which, in the order of their rows.
+    pub wanted: Vec<Variant>,
+    /// How the code-only variant is made, in full.
+    pub policy: Policy,
 }
 
 /// What a dataset is called.

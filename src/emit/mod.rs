@@ -2,7 +2,7 @@
 //!
 //! - **In:** a recipe with its text, the sources as they were read, every candidate with its decisions, attempts and
 //!   oracle, and for each that survived the parts of its diff ([`EmitInput`]).
-//! - **Out:** `manifests/<dataset>/<version>/` with `manifest.json`, `instances.jsonl`, `selection-log.jsonl.zst`,
+//! - **Out:** `manifests/<dataset>/<version>/` with `manifest.json`, `instances.jsonl`, `variants.jsonl` (when asked for), `selection-log.jsonl.zst`,
 //!   `locks/<hash>.txt` and `SHA256SUMS`; beside the datasets `schema/v1.json`.
 //! - **Always:** the same input, in whatever order, gives the same bytes; no clock, no float of ours and no path of the
 //!   machine is in them; what is written validates against the schema and passes [`check`]; a version appears whole
@@ -11,6 +11,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`manifest`] [`instance`] [`entry`] | the shape of each file |
+//! | [`mod@variants`] | the variants of the instances' trees |
 //! | [`walk`] | a candidate's way through the steps, and the funnel |
 //! | [`rows`] | a candidate and its oracle as an instance |
 //! | [`assemble`](mod@assemble) | everything together, as files |
@@ -33,6 +34,7 @@ pub mod rows;
 pub mod run;
 pub mod schema;
 pub mod sums;
+pub mod variants;
 pub mod versions;
 pub mod walk;
 

@@ -16,6 +16,7 @@ use crate::domain::decision::Decision;
 use crate::domain::event::Event;
 use crate::domain::ids::CandidateId;
 use crate::domain::patch::Part;
+use crate::domain::variant::VariantRecord;
 use crate::recipe::model::Recipe;
 use crate::store::StoreError;
 use crate::workspace::Context;
@@ -42,6 +43,8 @@ pub struct Request {
     /// The part of each file, in [`crate::domain::candidate::Candidate::files`]' order (`None`: the split leaves it out); at
     /// least of those that survive.
     pub splits: BTreeMap<CandidateId, Vec<Option<Part>>>,
+    /// The variants of those that survive, when the recipe asks for some.
+    pub variants: BTreeMap<CandidateId, Vec<VariantRecord>>,
 }
 
 /// What was emitted.
@@ -116,6 +119,7 @@ pub fn run(context: &Context, request: Request) -> Result<Report, RunError> {
         ended: request.ended,
         verified: request.verified,
         changes: BTreeMap::new(),
+        variants: request.variants,
         locks: BTreeMap::new(),
     };
     for source in &input.sources {
@@ -275,6 +279,7 @@ mod tests {
             decisions: input.decisions.clone(),
             ended: input.ended.clone(),
             verified: input.verified.clone(),
+            variants: input.variants.clone(),
             splits: input
                 .changes
                 .iter()

@@ -1,7 +1,7 @@
 //! `manifests/schema/v1.json`: the shape of every file of a version, as JSON Schema (2020-12).
 //!
 //! The document itself is the schema of `manifest.json`; `$defs/Instance` is that of a row of `instances.jsonl`,
-//! `$defs/LogEntry` that of a line of the selection log.
+//! `$defs/LogEntry` that of a line of the selection log, `$defs/VariantRow` that of a row of `variants.jsonl`.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
@@ -10,6 +10,7 @@ use super::canonical;
 use super::entry::LogEntry;
 use super::instance::Instance;
 use super::manifest::Manifest;
+use super::variants::VariantRow;
 
 /// Where it stands below `manifests/`.
 pub const FILE: &str = "schema/v1.json";
@@ -19,6 +20,7 @@ pub fn value() -> Value {
     let mut generator = SchemaGenerator::default();
     generator.subschema_for::<Instance>();
     generator.subschema_for::<LogEntry>();
+    generator.subschema_for::<VariantRow>();
     let mut schema = generator.into_root_schema_for::<Manifest>();
     schema.insert("title".into(), "Quarry dataset manifest, schema version 1".into());
     canonical::sorted(schema.as_value())
@@ -40,6 +42,8 @@ pub struct Validators {
     pub instance: jsonschema::Validator,
     /// For a line of the log.
     pub entry: jsonschema::Validator,
+    /// For a row of the variants.
+    pub variant: jsonschema::Validator,
 }
 
 impl Validators {
@@ -57,6 +61,7 @@ impl Validators {
             manifest: jsonschema::validator_for(&manifest).ok()?,
             instance: of(&Instance::schema_name())?,
             entry: of(&LogEntry::schema_name())?,
+            variant: of(&VariantRow::schema_name())?,
         })
     }
 }

@@ -65,9 +65,15 @@ pub struct Way {
 
 /// Whether a funnel's step is that stage.
 fn stage_of(step: &FunnelStep) -> Option<Stage> {
-    [Stage::Mine, Stage::Filter, Stage::Build, Stage::Verify]
-        .into_iter()
-        .find(|stage| step.kind == StepKind::Stage && stage.name() == step.step)
+    [
+        Stage::Mine,
+        Stage::Filter,
+        Stage::Build,
+        Stage::Verify,
+        Stage::Strip,
+    ]
+    .into_iter()
+    .find(|stage| step.kind == StepKind::Stage && stage.name() == step.step)
 }
 
 /// Leads one pull request along `steps` (whose first is `mine`) and counts it in each that it meets.

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`mirror`] | a bare mirror, opened for reading: refs, commits, trees, files |
 //! | [`objects`] | objects by name; writing blobs and trees |
+//! | [`mod@borrow`] | a repository of our own that reads a mirror's objects and keeps what is written |
 //! | [`export`] | a commit's tree as files in a folder, bytes and modes exact |
 //! | [`mod@fast_import`] | a bare mirror out of a `git fast-import` stream |
 //! | [`mod@apply`] | laying a patch over a folder: all or nothing, byte exact |
@@ -17,6 +18,7 @@
 //! caller named; a mirror is only ever read, except by a fetch into it.
 
 pub mod apply;
+pub mod borrow;
 pub mod bulk;
 pub mod error;
 pub mod export;
@@ -34,6 +36,7 @@ pub(crate) mod fixture;
 mod tests;
 
 pub use apply::{ApplyError, apply};
+pub use borrow::borrow;
 pub use error::GitError;
 pub use fast_import::fast_import;
 pub use mirror::{Mirror, TreeFile};

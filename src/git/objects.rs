@@ -23,6 +23,16 @@ impl TreeObjects {
         self.0.insert(file.path.clone(), file);
     }
 
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Takes an entry out.
     pub fn remove(&mut self, path: &RepoPath) {
         self.0.remove(path);
@@ -39,6 +49,22 @@ impl Mirror {
             .find_blob(oid(object))
             .map(|blob| blob.content().to_vec())
             .map_err(GitError::library("read a blob"))
+    }
+
+    /// Whether a tree of this name is here.
+    pub fn has_tree(&self, tree: CommitSha) -> bool {
+        self.repo.find_tree(oid(tree)).is_ok()
+    }
+
+    /// The name of a commit's tree.
+    ///
+    /// # Errors
+    /// When the mirror lacks the commit.
+    pub fn tree_of(&self, commit: CommitSha) -> Result<CommitSha, GitError> {
+        self.repo
+            .find_commit(oid(commit))
+            .map(|found| sha(found.tree_id()))
+            .map_err(|source| GitError::Commit { commit, source })
     }
 
     /// Writes a blob, and gives its name.

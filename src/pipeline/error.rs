@@ -11,6 +11,7 @@ use crate::mine::run::MineError;
 use crate::mine::split::SplitError;
 use crate::sandbox::SandboxError;
 use crate::store::StoreError;
+use crate::strip::run::StripError;
 use crate::verify::VerifyError;
 use crate::{blobs, emit};
 
@@ -86,6 +87,9 @@ pub enum PipelineError {
     /// Verifying.
     #[error(transparent)]
     Verify(#[from] VerifyError),
+    /// Making variants.
+    #[error(transparent)]
+    Strip(#[from] StripError),
     /// Emitting.
     #[error(transparent)]
     Emit(#[from] emit::RunError),
@@ -127,6 +131,7 @@ impl PipelineError {
             Self::Build(error) => error.hints(),
             Self::Sandbox(error) => error.hints(),
             Self::Verify(error) => error.hints(),
+            Self::Strip(error) => error.hints(),
             Self::Emit(error) => error.hints(),
             Self::Git(error) => error.hints(),
             Self::Store(error) => error.hints(),

@@ -10,7 +10,8 @@
 //! | [`source`] | a mirror's place → a repository's name and folder, mined |
 //! | [`select`] | the ledger's candidates → what the rules say of them |
 //! | [`prove`] | candidates → environments and oracles |
-//! | [`publish`] | decisions and oracles → a manifest |
+//! | [`vary`] | those that are kept → the variants that the recipe asks for |
+//! | [`publish`] | decisions, oracles and variants → a manifest |
 //! | [`report`] | what a run tells its caller |
 
 pub mod error;
@@ -20,6 +21,7 @@ pub mod report;
 pub mod run;
 pub mod select;
 pub mod source;
+pub mod vary;
 
 pub use error::PipelineError;
 pub use run::{Outcome, Settings, run};

@@ -4,6 +4,7 @@ use super::error::PipelineError;
 use super::prove::Proof;
 use super::select::Field;
 use super::source::MinedSource;
+use super::vary::Variety;
 use crate::domain::attempt::Stage;
 use crate::emit;
 use crate::emit::input::Step;
@@ -25,6 +26,7 @@ pub fn publish(
     field: &Field,
     selection: Selection,
     proofs: &[Proof],
+    varied: Variety,
 ) -> Result<emit::Report, PipelineError> {
     let recipe = &loaded.recipe;
     let mut decisions = selection.decisions;
@@ -52,14 +54,19 @@ pub fn publish(
         sources: sources.iter().map(|source| source.source.clone()).collect(),
         steps: steps(recipe)?,
         decisions,
-        ended: proofs.iter().flat_map(|proof| proof.ended.clone()).collect(),
+        ended: proofs
+            .iter()
+            .flat_map(|proof| proof.ended.clone())
+            .chain(varied.ended)
+            .collect(),
         verified: proofs.iter().filter_map(|proof| proof.verified.clone()).collect(),
         splits,
+        variants: varied.made,
     };
     Ok(emit::run::run(context, request)?)
 }
 
-/// What a candidate meets, in order: git rules, building, verification, rules on the oracle.
+/// What a candidate meets, in order: git rules, building, verification, rules on the oracle, its variants.
 fn steps(recipe: &Recipe) -> Result<Vec<Step>, PipelineError> {
     let program = compile(recipe)?;
     let step = |compiled: &CompiledRule| {
@@ -80,5 +87,6 @@ fn steps(recipe: &Recipe) -> Result<Vec<Step>, PipelineError> {
         .map(step)
         .chain(stages)
         .chain(program.oracle_rules().map(step))
+        .chain((!recipe.variants.is_empty()).then_some(Step::Stage(Stage::Strip)))
         .collect())
 }

@@ -28,6 +28,10 @@ pub struct RunReport {
     pub infra_candidates: Vec<String>,
     /// Quarantined tests over all verified candidates.
     pub flaky_tests: usize,
+    /// Trees of variants, when the recipe asks for some.
+    pub variants: usize,
+    /// Variants in which code is left that reads docstrings or source: it may behave otherwise.
+    pub reads_docstrings: usize,
     /// Why nothing was emitted, if so.
     pub note: Option<String>,
 }
@@ -77,6 +81,13 @@ impl RunReport {
         }
         let _ = writeln!(text, "\nflaky tests:    {}", self.flaky_tests);
         let _ = writeln!(text, "instances:      {}", self.instances);
+        if self.variants > 0 {
+            let _ = writeln!(
+                text,
+                "variants:       {} trees; in {} of them code reads docstrings or source (`variants.jsonl` says where)",
+                self.variants, self.reads_docstrings
+            );
+        }
         if let Some(manifest) = &self.manifest {
             let state = if self.already_there {
                 " (it was there already, with the same bytes)"

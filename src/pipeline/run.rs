@@ -8,6 +8,7 @@ use super::publish::publish;
 use super::report::RunReport;
 use super::select::{Field, ask, field};
 use super::source::MinedSource;
+use super::vary::{Variety, vary};
 use crate::build::run::BuildSettings;
 use crate::domain::attempt::AttemptOutcome;
 use crate::domain::event::Event;
@@ -100,23 +101,30 @@ pub async fn run(
     if proofs.len() < candidates.len() || context.cancel.is_cancelled() {
         return Ok(Outcome::Interrupted);
     }
-    let oracles = proofs
+    let oracles: BTreeMap<_, _> = proofs
         .iter()
         .filter_map(|proof| Some((proof.candidate.clone(), proof.verified.as_ref()?.oracle.clone())))
         .collect();
     let last = ask(context, recipe, &field, &oracles)?;
-    let report = conclude(
-        context,
-        loaded,
-        sources,
-        &field,
-        last,
-        &proofs,
-        emit && settings.only.is_empty(),
-    )?;
+    let kept: Vec<_> = last
+        .kept
+        .iter()
+        .filter(|id| oracles.contains_key(id))
+        .cloned()
+        .collect();
+    let emit = emit && settings.only.is_empty();
+    let mut varied = None;
+    if emit {
+        varied = vary(context, recipe, sources, &field, &kept).await?;
+        if varied.is_none() {
+            return Ok(Outcome::Interrupted);
+        }
+    }
+    let report = conclude(context, loaded, sources, &field, last, &proofs, varied)?;
     Ok(Outcome::Done(Box::new(report)))
 }
 
+/// Emits, if there are variants (perhaps none of them), and sums up.
 fn conclude(
     context: &Context,
     loaded: &LoadedRecipe,
@@ -124,13 +132,16 @@ fn conclude(
     field: &Field,
     selection: Selection,
     proofs: &[Proof],
-    emit: bool,
+    varied: Option<Variety>,
 ) -> Result<RunReport, PipelineError> {
+    let emit = varied.is_some();
+    let varied = varied.unwrap_or_default();
     let dataset = &loaded.recipe.dataset;
     let mut infra: BTreeMap<String, u64> = BTreeMap::new();
     let mut project: BTreeMap<String, u64> = BTreeMap::new();
     let mut infra_candidates = Vec::new();
-    for ended in proofs.iter().flat_map(|proof| &proof.ended) {
+    let ended = proofs.iter().flat_map(|proof| &proof.ended);
+    for ended in ended.chain(&varied.ended) {
         match ended.outcome {
             AttemptOutcome::Done => {}
             AttemptOutcome::Project => {
@@ -149,7 +160,8 @@ fn conclude(
         .filter(|proof| proof.verified.is_some())
         .map(|proof| &proof.candidate)
         .collect();
-    let instances = selection.kept.iter().filter(|id| verified.contains(id)).count();
+    let left = |id: &CandidateId| verified.contains(id) && varied.is_whole(id);
+    let instances = selection.kept.iter().filter(|id| left(id)).count();
     let flaky_tests = proofs
         .iter()
         .filter_map(|proof| proof.verified.as_ref())
@@ -165,6 +177,8 @@ fn conclude(
         infra,
         infra_candidates,
         flaky_tests,
+        variants: varied.made.values().map(Vec::len).sum(),
+        reads_docstrings: varied.readers(),
         note: None,
     };
     if emit && instances == 0 {
@@ -173,7 +187,7 @@ fn conclude(
         report.note =
             Some("nothing is emitted: no candidate is left (`quarry explain` says why, one by one)".into());
     } else if emit {
-        let emitted = publish(context, loaded, sources, field, selection, proofs)?;
+        let emitted = publish(context, loaded, sources, field, selection, proofs, varied)?;
         report.manifest = Some(emitted.folder.to_string());
         report.already_there = emitted.release == Release::AlreadyThere;
         report.instances = emitted.instances;

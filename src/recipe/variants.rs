@@ -5,20 +5,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which variant of a tree is made.
-#[derive(
-    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-pub enum Variant {
-    /// The tree as it is.
-    Full,
-    /// Without docstrings, comments and documentation files.
-    #[default]
-    CodeOnly,
-    /// Without the files that instruct coding agents.
-    NoContext,
-}
+pub use crate::domain::variant::Variant;
 
 /// Which rule is followed.
 #[derive(

@@ -361,6 +361,14 @@ impl Report {
         self.totals = totals;
     }
 
+    /// The report as `--report` writes it: JSON for readers, with a line end.
+    ///
+    /// # Errors
+    /// Never in practice: a report has a JSON form.
+    pub fn document(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(self).map(|text| text + "\n")
+    }
+
     /// How many files were left alone by the stripper's own fault, or could not be read.
     pub fn faults(&self) -> u64 {
         let bad = |file: &&FileReport| {

@@ -6,6 +6,7 @@ mod commit;
 mod error;
 mod folder;
 mod judge;
+mod record;
 mod tar;
 mod variants;
 
@@ -18,6 +19,7 @@ pub use commit::{CommitSource, TreeSink};
 pub use error::StripError;
 pub use folder::{FolderSink, FolderSource, InPlaceSink, is_restorable};
 pub use judge::{Judge, Verdict};
+pub use record::{VariantRequest, Varied, make_variants};
 pub use tar::TarSink;
 pub use variants::{STAGE_VERSION, VariantTree, input_key, variants};
 
@@ -289,11 +291,8 @@ fn put_links<S: Source, D: Sink>(
     for entry in links {
         let target = match source.read(&mut reader, entry) {
             Ok(target) => target,
-            Err(reason) => {
-                report.skipped.push(Skipped {
-                    path: entry.path.clone(),
-                    reason,
-                });
+            Err(message) => {
+                report.files.push(unreadable(entry, message));
                 continue;
             }
         };
@@ -321,6 +320,11 @@ fn put_links<S: Source, D: Sink>(
         }
     }
     Ok(())
+}
+
+fn unreadable(entry: &Entry, message: String) -> FileReport {
+    let why = Untouched::Unreadable { message };
+    FileReport::new(entry.path.clone(), &[], None, Some(why), &Facts::default())
 }
 
 struct Work<'run, S> {
@@ -400,14 +404,7 @@ impl<S: Source> Work<'_, S> {
         let bytes = match self.source.read(&mut desk.reader, entry) {
             Ok(bytes) => bytes,
             Err(message) => {
-                let why = Untouched::Unreadable { message };
-                done.file = Some(FileReport::new(
-                    entry.path.clone(),
-                    &[],
-                    None,
-                    Some(why),
-                    &Facts::default(),
-                ));
+                done.file = Some(unreadable(entry, message));
                 return Ok((Content::Unread, done));
             }
         };

@@ -21,4 +21,5 @@ mod sandbox;
 mod strip;
 mod strip_fuzz;
 mod strip_tree;
+mod variants;
 mod verify;

@@ -92,6 +92,11 @@ impl TreeSink {
         })
     }
 
+    /// How many files, links and submodules the tree has so far.
+    pub fn entries(&self) -> u64 {
+        self.tree.len() as u64
+    }
+
     /// Writes the tree and gives its name.
     ///
     /// # Errors

@@ -44,6 +44,14 @@ pub enum StripError {
     /// A mirror could not be read or written.
     #[error(transparent)]
     Git(#[from] crate::git::GitError),
+    /// A variant could not be recorded.
+    #[error("{message}")]
+    Adapter {
+        /// The adapter's words.
+        message: String,
+        /// Its hints.
+        hints: Vec<String>,
+    },
     /// Threads could not be started.
     #[error("start the worker threads: {0}")]
     Threads(String),
@@ -68,6 +76,7 @@ impl StripError {
                 vec!["commit or stash first, or say --force to lose what is not committed".into()]
             }
             Self::Git(error) => error.hints(),
+            Self::Adapter { hints, .. } => hints.clone(),
             Self::Threads(_) => vec!["each worker needs 512 MB of address space: try --jobs 1".into()],
             Self::Judge { .. } => {
                 vec!["name a Python 3 interpreter, as --verify-with /usr/bin/python3".into()]

@@ -1,4 +1,4 @@
-//! The pipeline's step: the variants that a recipe asks for, of one commit, as git trees in its mirror.
+//! The variants of one commit, as git trees.
 
 use std::path::Path;
 
@@ -15,8 +15,10 @@ pub const STAGE_VERSION: u32 = 1;
 pub struct VariantTree {
     /// Which.
     pub variant: Variant,
-    /// The name of its tree, which is in the mirror.
+    /// The name of its tree.
     pub tree: CommitSha,
+    /// Its files, links and submodules.
+    pub entries: u64,
     /// What was done, and what is left.
     pub report: Report,
 }
@@ -30,12 +32,15 @@ pub fn input_key(commit: CommitSha, variant: Variant, policy: &Policy) -> String
         .finish()
 }
 
-/// Makes the variants of one commit, in the order asked for.
+/// Makes the variants of one commit of `mirror`, in the order asked for, and writes their trees into the repository
+/// `target`, which sees the mirror's objects (the mirror itself, or one that [borrows](crate::git::borrow()) from it).
 ///
 /// # Errors
-/// [`StripError`] when the mirror cannot be read or written. A file that cannot be stripped is in the report.
+/// [`StripError`] when the mirror cannot be read, or `target` cannot be written. A file that cannot be stripped is in
+/// the report.
 pub fn variants(
     mirror: &Path,
+    target: &Path,
     commit: CommitSha,
     wanted: &[Variant],
     policy: &Policy,
@@ -45,7 +50,7 @@ pub fn variants(
         .iter()
         .map(|variant| {
             let source = CommitSource::new(mirror, &commit.to_string())?;
-            let mut sink = TreeSink::new(mirror, source.objects())?;
+            let mut sink = TreeSink::new(target, source.objects())?;
             let settings = Settings {
                 variant: *variant,
                 policy: policy.clone(),
@@ -53,10 +58,12 @@ pub fn variants(
                 verify_with: None,
             };
             let report = run(&source, &mut sink, &settings)?;
+            let entries = sink.entries();
             let tree = sink.finish()?;
             Ok(VariantTree {
                 variant: *variant,
                 tree,
+                entries,
                 report,
             })
         })
@@ -66,6 +73,7 @@ pub fn variants(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::git::Mirror;
     use crate::git::fixture::{Fixture, files};
 
     #[test]
@@ -78,12 +86,33 @@ mod tests {
         ]);
         let commit = fixture.commit(&[], &tree, "start");
         let wanted = [Variant::Full, Variant::CodeOnly, Variant::NoContext];
-        let made = variants(fixture.path(), commit, &wanted, &Policy::default(), 1).unwrap();
+        let made = variants(
+            fixture.path(),
+            fixture.path(),
+            commit,
+            &wanted,
+            &Policy::default(),
+            1,
+        )
+        .unwrap();
         let trees: Vec<_> = made.iter().map(|one| one.tree).collect();
         assert_eq!(made.iter().map(|one| one.variant).collect::<Vec<_>>(), wanted);
+        assert_eq!(made.iter().map(|one| one.entries).collect::<Vec<_>>(), [3, 1, 2]);
+        assert_eq!(
+            trees[0],
+            Mirror::open(fixture.path()).unwrap().tree_of(commit).unwrap()
+        );
         assert_ne!(trees[0], trees[1]);
         assert_ne!(trees[0], trees[2]);
-        let again = variants(fixture.path(), commit, &wanted, &Policy::default(), 2).unwrap();
+        let again = variants(
+            fixture.path(),
+            fixture.path(),
+            commit,
+            &wanted,
+            &Policy::default(),
+            2,
+        )
+        .unwrap();
         assert_eq!(made, again);
     }
 
