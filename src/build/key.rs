@@ -41,14 +41,22 @@ pub fn input_key(inputs: &BuildInputs<'_>) -> String {
         .iter()
         .map(|Constraint { requirement, .. }| requirement.as_str())
         .collect();
-    KeyHasher::new("build", STAGE_VERSION)
+    let newer: Vec<_> = (inputs.recipe.newer.iter())
+        .map(|newer| (newer.distribution.as_str(), newer.until.as_str()))
+        .collect();
+    let key = KeyHasher::new("build", STAGE_VERSION)
         .part("commit", inputs.base_commit.as_bytes())
         .json("date", &inputs.base_date)
         .json("release", &inputs.release)
         .part("interpreter", inputs.interpreter.to_string().as_bytes())
         .json("install", &inputs.recipe.install)
-        .json("constraints", &constraints)
-        .finish()
+        .json("constraints", &constraints);
+    if newer.is_empty() {
+        key
+    } else {
+        key.json("newer", &newer)
+    }
+    .finish()
 }
 
 /// The environment's key: candidates with the same one share the layer of dependencies. `sources` are the distributions
@@ -102,12 +110,9 @@ mod tests {
     fn recipe() -> EnvironmentRecipe {
         EnvironmentRecipe {
             name: "a".into(),
-            repo: None,
-            when: None,
             python: "3.11".into(),
             install: vec![".".into()],
-            constraints: vec![],
-            env: std::collections::BTreeMap::new(),
+            ..EnvironmentRecipe::default()
         }
     }
 

@@ -214,6 +214,7 @@ pub(crate) fn input() -> EmitInput {
             split: recipe::Split::default(),
             rules: vec![],
             environment: vec![],
+            detection: recipe::Detection::default(),
             verification: recipe::Verification::default(),
             emission: Emission {
                 problem_statement: ProblemStatement::Message,

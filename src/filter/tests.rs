@@ -312,18 +312,22 @@ name = "t"
 version = "1.0.0"
 [[environment]]
 name = "other"
+reason = "a test"
 repo = "pallets/flask"
 python = "3.11"
 [[environment]]
 name = "unknown"
+reason = "a test"
 when = "pr.body == ''"
 python = "3.11"
 [[environment]]
 name = "late"
+reason = "a test"
 when = "dates.base >= timestamp('2024-02-21T00:00:01Z')"
 python = "3.12"
 [[environment]]
 name = "early"
+reason = "a test"
 repo = "psf/requests"
 when = "dates.base < timestamp('2024-02-21T00:00:01Z')"
 python = "3.11"

@@ -161,7 +161,7 @@ impl Meaning<'_> {
     fn environments(&mut self, root: &DeTable<'_>) {
         let mut names: Vec<&str> = Vec::new();
         for environment in tables(root, "environment") {
-            self.not_empty(environment, &["name"]);
+            self.not_empty(environment, &["name", "reason"]);
             if let Some((name, at)) = string(environment, "name") {
                 if names.contains(&name) {
                     self.problem(
@@ -193,6 +193,18 @@ impl Meaning<'_> {
             }
             for constraint in tables(environment, "constraint") {
                 self.not_empty(constraint, &["requirement", "reason"]);
+            }
+            for newer in tables(environment, "newer") {
+                self.not_empty(newer, &["distribution", "reason"]);
+                if let Some((moment, at)) = string(newer, "until")
+                    && moment.parse::<jiff::Timestamp>().is_err()
+                {
+                    self.problem(
+                        at,
+                        format!("`{moment}` is no moment"),
+                        "write it as `2024-01-31T00:00:00Z`",
+                    );
+                }
             }
             self.condition(environment, "when", Phase::Git);
         }

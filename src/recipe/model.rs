@@ -22,9 +22,12 @@ pub struct Recipe {
     /// The rules, in the order they are shown; cheap ones (git facts) run before anything is built.
     #[serde(default, rename = "rule")]
     pub rules: Vec<Rule>,
-    /// How to install each repository; the first entry that matches a candidate is used.
+    /// How to install a repository where that is not to be found out; the first entry that matches a candidate is used.
     #[serde(default)]
     pub environment: Vec<EnvironmentRecipe>,
+    /// How an environment is found where no entry matches.
+    #[serde(default, skip_serializing_if = "Detection::is_default")]
+    pub detection: Detection,
     /// How tests are run and judged.
     #[serde(default)]
     pub verification: Verification,
@@ -150,12 +153,44 @@ pub enum Undecided {
     Drop,
 }
 
-/// How to install one repository (or a stretch of its history).
+/// How an environment is found for a candidate that no `[[environment]]` entry matches: what the repository says of
+/// itself gives proposals, each is built and its tests are run on the base tree, and the one with most passing tests wins.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Detection {
+    /// Whether environments are looked for at all; when not, a candidate without an entry is not built.
+    pub enabled: bool,
+    /// Proposals that are tried, at most.
+    #[schemars(range(min = 1))]
+    pub proposals: u32,
+    /// Remedies tried for one proposal, at most.
+    pub repairs: u32,
+}
+
+impl Default for Detection {
+    fn default() -> Self {
+        Self {
+            enabled: true,
+            proposals: 4,
+            repairs: 6,
+        }
+    }
+}
+
+impl Detection {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// How to install one repository (or a stretch of its history).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EnvironmentRecipe {
     /// A name for logs and manifests.
     pub name: String,
+    /// Why this is not left to detection.
+    pub reason: String,
     /// The repository it is for; absent means any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo: Option<RepoName>,
@@ -171,9 +206,45 @@ pub struct EnvironmentRecipe {
     /// Constraints on the resolution, each with its reason.
     #[serde(default, rename = "constraint")]
     pub constraints: Vec<Constraint>,
+    /// Distributions that may be newer than the base commit, each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newer: Vec<Newer>,
     /// More environment variables for test runs.
     #[serde(default)]
     pub env: std::collections::BTreeMap<String, String>,
+    /// The runner, where it is another than `[verification]` says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub runner: Option<Runner>,
+    /// Arguments for the runner, in the place of those in `[verification]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<Vec<String>>,
+}
+
+impl EnvironmentRecipe {
+    /// How tests are run and judged in this environment: the dataset's settings, with its own runner.
+    #[must_use]
+    pub fn verification(&self, dataset: &Verification) -> Verification {
+        let mut settings = dataset.clone();
+        if let Some(runner) = self.runner {
+            settings.runner = runner;
+        }
+        if let Some(args) = &self.args {
+            settings.args.clone_from(args);
+        }
+        settings
+    }
+}
+
+/// A distribution that may be newer than the base commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Newer {
+    /// Its name.
+    pub distribution: String,
+    /// The moment before which an index must have had it (`2024-01-31T00:00:00Z`).
+    pub until: String,
+    /// Why.
+    pub reason: String,
 }
 
 /// How tests are run and judged.

@@ -123,6 +123,7 @@ source = "ours"
 
 [[environment]]
 name = "any"
+reason = "a test"
 python = "python3"
 when = "size(oracle.flaky) == 0"
 
@@ -143,10 +144,10 @@ timeout_seconds = "long"
     17:9 this is no glob: unclosed character class; missing ']'
     20:6 the rule id `one-file` is taken
     22:10 `reason` must not be empty
-    27:10 `python3` is not a Python version
-    28:9 `when` cannot read `oracle.flaky`, known only after verification
-    31:8 `runs` must be at least 1
-    32:19 `timeout_seconds` must be a whole number, not a string
+    28:10 `python3` is not a Python version
+    29:9 `when` cannot read `oracle.flaky`, known only after verification
+    32:8 `runs` must be at least 1
+    33:19 `timeout_seconds` must be a whole number, not a string
     ");
 }
 

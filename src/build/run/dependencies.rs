@@ -174,7 +174,7 @@ impl Inner {
         ];
         let at = |inside: &str| self.room.path(&mounts, lent.join(inside)).display().to_string();
         let mut args = install_args(work, &at("files/source.txt"), &at("built"));
-        args.extend(dated(as_of));
+        args.extend(dated(as_of, &[]));
         // A wheel that an earlier build left in the cache may have been made with tools of another day.
         args.extend(["--refresh-package".to_owned(), name.to_owned()]);
         self.call(work, &self.room, &self.room_cache, mounts, Program::Uv(args))

@@ -142,7 +142,7 @@ impl Inner {
             let mut args: Vec<String> = ["pip", "install", "--no-config", "--no-deps", "--python", &python]
                 .map(str::to_owned)
                 .into();
-            args.extend(dated(work.request.base_date));
+            args.extend(dated(work.request.base_date, &work.request.recipe.newer));
             args.extend(["--editable".to_owned(), bare.requirement()]);
             let program = Program::Uv(args);
             match self
@@ -204,7 +204,7 @@ impl Inner {
             ]
             .map(str::to_owned)
             .into();
-            args.extend(dated(work.request.base_date));
+            args.extend(dated(work.request.base_date, &work.request.recipe.newer));
             args.extend(wanted.iter().cloned());
             self.in_env(work, &mounts, cwd.clone(), variables.clone(), Program::Uv(args))
                 .await?;

@@ -83,7 +83,7 @@ impl Inner {
         for group in &spec.groups {
             args.extend(["--group".to_owned(), format!("{}:{}", group.file, group.name)]);
         }
-        args.extend(dated(work.request.base_date));
+        args.extend(dated(work.request.base_date, &work.request.recipe.newer));
         args.push(at("requirements.in"));
         let env = Self::version_env(work, spec, false);
         self.in_room(work, Step::Resolve, &mounts, env, Program::Uv(args))
@@ -105,7 +105,7 @@ impl Inner {
         let mut args = common;
         args.extend(["--no-deps", "--format", "pylock.toml", "--output-file"].map(str::to_owned));
         args.push(at("pylock.toml"));
-        args.extend(dated(work.request.base_date));
+        args.extend(dated(work.request.base_date, &work.request.recipe.newer));
         args.push(at("pinned.in"));
         self.in_room(work, Step::Resolve, &mounts, vec![], Program::Uv(args))
             .await?;

@@ -16,6 +16,7 @@ use crate::build::faults::{self, Fault, Step};
 use crate::build::index;
 use crate::build::python::Interpreter;
 use crate::domain::attempt::AttemptOutcome;
+use crate::recipe::model::Newer;
 use crate::sandbox::{End, Job, LENT, Limits, Mount, Room, RoomKind, SYSTEM_PATH, SandboxError};
 
 /// Before this moment no setuptools existed that installers can drive by PEP 517 (40.8.0), and they all ask for one.
@@ -232,8 +233,8 @@ pub(super) fn interpreter_mounts(interpreter: &Interpreter) -> Vec<Mount> {
     mounts
 }
 
-/// The arguments that make uv's answer one of its day.
-pub(super) fn dated(date: Timestamp) -> Vec<String> {
+/// The arguments that make uv's answer one of its day, but for the distributions in `newer`.
+pub(super) fn dated(date: Timestamp, newer: &[Newer]) -> Vec<String> {
     let mut args = vec!["--exclude-newer".to_owned(), date.to_string()];
     if FIRST_BUILD_TOOLS
         .parse::<Timestamp>()
@@ -245,6 +246,15 @@ pub(super) fn dated(date: Timestamp) -> Vec<String> {
                 format!("{tool}={FIRST_BUILD_TOOLS}"),
             ]);
         }
+    }
+    for Newer {
+        distribution, until, ..
+    } in newer
+    {
+        args.extend([
+            "--exclude-newer-package".to_owned(),
+            format!("{distribution}={until}"),
+        ]);
     }
     args
 }

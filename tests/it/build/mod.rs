@@ -235,12 +235,9 @@ fn request(number: u32, date: &str, tree: &Path, install: &[&str]) -> BuildReque
 fn recipe(install: &[&str]) -> EnvironmentRecipe {
     EnvironmentRecipe {
         name: "pantry".to_owned(),
-        repo: None,
-        when: None,
         python: ">=3.8".to_owned(),
         install: install.iter().map(|line| (*line).to_owned()).collect(),
-        constraints: vec![],
-        env: BTreeMap::new(),
+        ..EnvironmentRecipe::default()
     }
 }
 
