@@ -23,6 +23,7 @@
 //! | [`key`] | what a build and an environment depend on |
 //! | [`index`] | which of the user's settings reach builds, and how they stay out of everything else |
 //! | [`faults`] | whose fault a failed step is, from its log |
+//! | [`repair`] | what a failure is missing, and what is tried about it |
 //! | [`record`] | which files are a distribution's own |
 //! | [`scripts`] | console scripts and the interpreters they name |
 //! | [`products`] | what an install did to a work tree |
@@ -37,6 +38,7 @@ pub mod products;
 pub mod project;
 pub mod python;
 pub mod record;
+pub mod repair;
 pub mod run;
 pub mod scripts;
 pub mod spec;

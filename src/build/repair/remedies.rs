@@ -1,0 +1,240 @@
+//! What is missing → the environment changed in one thing, with its reason.
+//!
+//! | trouble | what is tried |
+//! |---|---|
+//! | a requirement newer than the cut-off | that one distribution may be as new as the version asked for |
+//! | an incompatible pair | the one that lacks something is kept below its current major version (minor, for 0.x) |
+//! | a missing module | its distribution is required; below its current major version where it is there already |
+//! | a missing fixture | the plugin that brings it is required |
+//! | an extra or group that is not there | the line that names it goes |
+//! | wrong interpreter, no wheel, missing build dependency | nothing here: the next proposal has another interpreter |
+//! | missing system library | nothing here: it is named, and a base image may bring it |
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::names::{distribution_of_fixture, distribution_of_module};
+use super::symptoms::{Symptom, Trouble};
+use crate::build::lock::{Lock, normalise};
+use crate::domain::environment::Constraint;
+use crate::recipe::model::{EnvironmentRecipe, Newer};
+
+/// Modules that Python itself no longer has, and the distribution that stands in for them.
+const STAND_INS: &[(&str, &str)] = &[("distutils", "setuptools")];
+
+/// An environment that failed.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// How it was made.
+    pub environment: &'a EnvironmentRecipe,
+    /// What was locked, where it came that far.
+    pub lock: Option<&'a Lock>,
+    /// Top-level names of the work tree's own modules: no index brings them.
+    pub own_modules: &'a BTreeSet<String>,
+}
+
+/// One change that may help.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remedy {
+    /// For which trouble.
+    pub symptom: Symptom,
+    /// What is changed, in words (`constraint werkzeug<3`).
+    pub change: String,
+    /// The environment with the change.
+    pub environment: EnvironmentRecipe,
+}
+
+/// The first remedy for any of `symptoms`, in their order, that changes something; `None` when none of them has one.
+pub fn remedy(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
+    symptoms.iter().find_map(|symptom| {
+        let mut environment = case.environment.clone();
+        let change = change(case, &symptom.trouble, &symptom.evidence, &mut environment)?;
+        (environment != *case.environment).then(|| Remedy {
+            symptom: symptom.clone(),
+            change,
+            environment,
+        })
+    })
+}
+
+fn change(
+    case: &Case<'_>,
+    trouble: &Trouble,
+    evidence: &str,
+    environment: &mut EnvironmentRecipe,
+) -> Option<String> {
+    match trouble {
+        Trouble::NewerThanCutoff {
+            distribution,
+            published,
+        } => allow_newer(distribution, published, evidence, environment),
+        Trouble::IncompatiblePair { module } => {
+            let distribution = installed(case, module)?;
+            keep_below(case, &distribution, evidence, environment)
+        }
+        Trouble::MissingModule { module } => {
+            let top = module.split('.').next().unwrap_or(module);
+            if case.own_modules.contains(top) {
+                return None;
+            }
+            let stand_in = STAND_INS.iter().find(|(gone, _)| *gone == top);
+            let distribution = stand_in.map_or_else(
+                || distribution_of_module(module),
+                |(_, distribution)| (*distribution).to_owned(),
+            );
+            if stand_in.is_none() && is_standard(top) {
+                return None;
+            }
+            match case.lock.and_then(|lock| lock.pins.get(&distribution)) {
+                Some(_) => keep_below(case, &distribution, evidence, environment),
+                None => require(&distribution, environment),
+            }
+        }
+        Trouble::MissingFixture { fixture } => {
+            let distribution = distribution_of_fixture(fixture)?;
+            let there = case
+                .lock
+                .is_some_and(|lock| lock.pins.contains_key(&normalise(distribution)));
+            if there {
+                return None;
+            }
+            require(distribution, environment)
+        }
+        Trouble::NoSuchPart { part } => {
+            let names = |line: &String| {
+                line.split(|c: char| !(c.is_alphanumeric() || "-_.".contains(c)))
+                    .any(|word| word == part)
+            };
+            let gone = environment.install.iter().position(names)?;
+            // The last line of all is what the environment is for.
+            (environment.install.len() > 1).then(|| format!("without `{}`", environment.install.remove(gone)))
+        }
+        Trouble::MissingBuildDependency { .. }
+        | Trouble::MissingSystemLibrary { .. }
+        | Trouble::WrongInterpreter
+        | Trouble::NoWheel { .. } => None,
+    }
+}
+
+fn allow_newer(
+    distribution: &str,
+    published: &str,
+    evidence: &str,
+    environment: &mut EnvironmentRecipe,
+) -> Option<String> {
+    let published: Timestamp = published.parse().ok()?;
+    // The files of one version are uploaded within the hour.
+    let until = published.checked_add(SignedDuration::from_hours(1)).ok()?;
+    let known = environment
+        .newer
+        .iter()
+        .any(|newer| newer.distribution == distribution);
+    if known {
+        return None;
+    }
+    environment.newer.push(Newer {
+        distribution: distribution.to_owned(),
+        until: until.to_string(),
+        reason: format!("the repository asks for a version that came later: {evidence}"),
+    });
+    Some(format!("{distribution} as new as {until}"))
+}
+
+fn require(distribution: &str, environment: &mut EnvironmentRecipe) -> Option<String> {
+    let named = environment
+        .install
+        .iter()
+        .any(|line| normalise(line.trim()) == normalise(distribution));
+    if named {
+        return None;
+    }
+    environment.install.push(distribution.to_owned());
+    Some(format!("require {distribution}"))
+}
+
+/// The installed distribution that brings a module.
+fn installed(case: &Case<'_>, module: &str) -> Option<String> {
+    let distribution = distribution_of_module(module);
+    case.lock?
+        .pins
+        .contains_key(&distribution)
+        .then_some(distribution)
+}
+
+/// A constraint below the locked version's major number (below its minor one, for 0.x).
+fn keep_below(
+    case: &Case<'_>,
+    distribution: &str,
+    evidence: &str,
+    environment: &mut EnvironmentRecipe,
+) -> Option<String> {
+    let version = &case.lock?.pins.get(distribution)?.version;
+    let bound = below(version)?;
+    let requirement = format!("{distribution}<{bound}");
+    if environment
+        .constraints
+        .iter()
+        .any(|known| known.requirement == requirement)
+    {
+        return None;
+    }
+    environment.constraints.push(Constraint {
+        requirement: requirement.clone(),
+        reason: format!("{distribution} {version} does not fit what uses it: {evidence}"),
+    });
+    Some(format!("constraint {requirement}"))
+}
+
+/// `3.0.1` → `3`, `0.24.1` → `0.24`, `1!2.0` and what is no version → none.
+fn below(version: &str) -> Option<String> {
+    let mut numbers = version
+        .split('.')
+        .map_while(|part| part.parse::<u64>().ok())
+        .collect::<Vec<_>>()
+        .into_iter();
+    match (numbers.next()?, numbers.next()) {
+        (0, Some(minor)) if minor > 0 => Some(format!("0.{minor}")),
+        (0, _) => None,
+        (major, _) => Some(major.to_string()),
+    }
+}
+
+/// Modules of Python itself that are missing where an interpreter is too old, too new or built without them.
+fn is_standard(module: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "_bz2",
+        "_ctypes",
+        "_curses",
+        "_lzma",
+        "_sqlite3",
+        "_ssl",
+        "_tkinter",
+        "asynchat",
+        "asyncore",
+        "binhex",
+        "cgi",
+        "collections",
+        "contextvars",
+        "dataclasses",
+        "distutils",
+        "formatter",
+        "graphlib",
+        "imp",
+        "importlib",
+        "lib2to3",
+        "parser",
+        "pipes",
+        "smtpd",
+        "sqlite3",
+        "ssl",
+        "symbol",
+        "telnetlib",
+        "tkinter",
+        "tomllib",
+        "typing",
+        "unittest",
+        "zoneinfo",
+    ];
+    NAMES.contains(&module)
+}

@@ -1,0 +1,207 @@
+//! Failure text → what is missing.
+//!
+//! The words are those of uv, of Python's import system, of C compilers and of pytest; none is a project's own.
+
+use std::sync::LazyLock;
+
+use regex::{Captures, Regex};
+
+/// What is wrong, by kind.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trouble {
+    /// A requirement asks for a version that the index got after the cut-off.
+    NewerThanCutoff {
+        /// The distribution.
+        distribution: String,
+        /// When the version was published (RFC 3339).
+        published: String,
+    },
+    /// Two installed distributions do not fit: one wants of a module what it does not have.
+    IncompatiblePair {
+        /// The module that lacks something.
+        module: String,
+    },
+    /// A module is not installed.
+    MissingModule {
+        /// Its dotted name.
+        module: String,
+    },
+    /// A module is missing while something is built.
+    MissingBuildDependency {
+        /// Its dotted name.
+        module: String,
+    },
+    /// A fixture is not known.
+    MissingFixture {
+        /// Its name.
+        fixture: String,
+    },
+    /// A library or header of the system is missing.
+    MissingSystemLibrary {
+        /// Its name (`libxml2.so.2`, `ffi.h`).
+        library: String,
+    },
+    /// The interpreter is the wrong one.
+    WrongInterpreter,
+    /// There is neither a wheel for this interpreter nor a source that builds.
+    NoWheel {
+        /// The distribution.
+        distribution: String,
+    },
+    /// An extra or a group that an install line names is not there.
+    NoSuchPart {
+        /// The name.
+        part: String,
+    },
+}
+
+impl Trouble {
+    /// A stable word for records.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::NewerThanCutoff { .. } => "newer-than-cutoff",
+            Self::IncompatiblePair { .. } => "incompatible-pair",
+            Self::MissingModule { .. } => "missing-module",
+            Self::MissingBuildDependency { .. } => "missing-build-dependency",
+            Self::MissingFixture { .. } => "missing-fixture",
+            Self::MissingSystemLibrary { .. } => "missing-system-library",
+            Self::WrongInterpreter => "wrong-interpreter",
+            Self::NoWheel { .. } => "no-wheel",
+            Self::NoSuchPart { .. } => "no-such-part",
+        }
+    }
+}
+
+/// One trouble and the words that tell of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symptom {
+    /// What is wrong.
+    pub trouble: Trouble,
+    /// The words, on one line, at most 200 signs.
+    pub evidence: String,
+}
+
+type Read = fn(&Captures<'_>) -> Trouble;
+
+/// One way to say it.
+struct Saying {
+    pattern: Regex,
+    read: Read,
+}
+
+fn word(captures: &Captures<'_>, index: usize) -> String {
+    captures.get(index).map_or("", |found| found.as_str()).to_owned()
+}
+
+/// Pattern → trouble, the most telling first: a failed import inside a build is no missing module of the tests.
+const SAYINGS: &[(&str, Read)] = &[
+    (
+        r"`(?P<d>[\w.-]+)` was filtered by `exclude-newer`[^\n]*published at (?P<t>[0-9T:.Z+-]+?)\.? ",
+        |c| Trouble::NewerThanCutoff {
+            distribution: word(c, 1),
+            published: word(c, 2),
+        },
+    ),
+    (
+        r"(?m)^\s+(?:ModuleNotFoundError|ImportError): No module named '?([\w.]+)'?",
+        |c| Trouble::MissingBuildDependency { module: word(c, 1) },
+    ),
+    (r"fatal error: ([\w./+-]+\.h(?:pp)?): No such file", |c| {
+        Trouble::MissingSystemLibrary { library: word(c, 1) }
+    }),
+    (
+        r"(?:ImportError|OSError): (lib[\w.+-]+\.so[.\d]*): cannot open shared object",
+        |c| Trouble::MissingSystemLibrary { library: word(c, 1) },
+    ),
+    (r"(?:/usr/bin/ld: )?cannot find -l([\w+-]+)", |c| {
+        Trouble::MissingSystemLibrary {
+            library: format!("lib{}", word(c, 1)),
+        }
+    }),
+    (
+        r"(?:does not satisfy|requires) Python\s*[<>=!~]|requires-python|requires a different Python",
+        |_| Trouble::WrongInterpreter,
+    ),
+    (r"(?:Failed to build|failed to build) `([\w.-]+?)==", |c| {
+        Trouble::NoWheel {
+            distribution: word(c, 1),
+        }
+    }),
+    (
+        r"([\w.-]+)==\S+ has no (?:usable )?(?:wheels|source distribution)",
+        |c| Trouble::NoWheel {
+            distribution: word(c, 1),
+        },
+    ),
+    (
+        r"(?:does not have an extra named|dependency group|extra) [`']([\w.-]+)[`'](?: (?:was )?not found)?",
+        |c| Trouble::NoSuchPart { part: word(c, 1) },
+    ),
+    (
+        r"cannot import name '?([\w]+)'? from (?:partially initialized module )?'([\w.]+)'",
+        |c| Trouble::IncompatiblePair { module: word(c, 2) },
+    ),
+    (r"module '([\w.]+)' has no attribute '\w+'", |c| {
+        Trouble::IncompatiblePair { module: word(c, 1) }
+    }),
+    (r"No module named '?([\w.]+)'?", |c| Trouble::MissingModule {
+        module: word(c, 1),
+    }),
+    (r"Failed to import the '([\w.]+)' module", |c| {
+        Trouble::MissingModule { module: word(c, 1) }
+    }),
+    (r"fixture '(\w+)' not found", |c| Trouble::MissingFixture {
+        fixture: word(c, 1),
+    }),
+    (r"async def functions are not natively supported", |_| {
+        Trouble::MissingFixture {
+            fixture: "event_loop".to_owned(),
+        }
+    }),
+];
+
+static READERS: LazyLock<Vec<Saying>> = LazyLock::new(|| {
+    let compiled = SAYINGS.iter().filter_map(|(pattern, read)| {
+        Some(Saying {
+            pattern: Regex::new(pattern).ok()?,
+            read: *read,
+        })
+    });
+    compiled.collect()
+});
+
+/// Everything that a failure's text says is missing, the most telling kind first, each once.
+pub fn symptoms(text: &str) -> Vec<Symptom> {
+    let mut found: Vec<Symptom> = Vec::new();
+    for saying in READERS.iter() {
+        for captures in saying.pattern.captures_iter(text) {
+            let trouble = (saying.read)(&captures);
+            let names_a_build = matches!(&trouble, Trouble::MissingModule { module }
+                if found.iter().any(|known| matches!(&known.trouble,
+                    Trouble::MissingBuildDependency { module: built } if built == module)));
+            if names_a_build || found.iter().any(|known| known.trouble == trouble) {
+                continue;
+            }
+            let start = captures.get(0).map_or(0, |whole| whole.start());
+            found.push(Symptom {
+                trouble,
+                evidence: line_at(text, start),
+            });
+        }
+    }
+    found
+}
+
+/// The line that holds byte `at`, at most 200 signs.
+fn line_at(text: &str, at: usize) -> String {
+    // A pattern may begin with the white space of the line before.
+    let at = at + text[at..].len() - text[at..].trim_start().len();
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[start..].lines().next().unwrap_or_default().trim();
+    line.chars().take(200).collect()
+}
+
+#[cfg(test)]
+pub(super) fn every_pattern_compiles() -> bool {
+    READERS.len() == SAYINGS.len()
+}

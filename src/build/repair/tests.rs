@@ -1,0 +1,169 @@
+use std::collections::BTreeSet;
+
+use super::symptoms::every_pattern_compiles;
+use super::*;
+use crate::build::lock::{Lock, Pin};
+use crate::recipe::model::EnvironmentRecipe;
+
+fn lock(pins: &[(&str, &str)]) -> Lock {
+    let pin = |version: &str| Pin {
+        version: version.to_owned(),
+        hashes: BTreeSet::new(),
+    };
+    Lock {
+        pins: pins
+            .iter()
+            .map(|(name, version)| ((*name).to_owned(), pin(version)))
+            .collect(),
+    }
+}
+
+fn environment() -> EnvironmentRecipe {
+    EnvironmentRecipe {
+        install: vec!["-e .[tests]".into(), "pytest".into()],
+        ..EnvironmentRecipe::default()
+    }
+}
+
+/// What is changed for a text of failure: `trouble: change`, step by step until nothing more helps.
+fn course(text: &str, lock: &Lock) -> Vec<String> {
+    let own = BTreeSet::from(["pantry".to_owned(), "tests".to_owned()]);
+    let mut environment = environment();
+    let mut course = vec![];
+    for _ in 0..5 {
+        let case = Case {
+            environment: &environment,
+            lock: Some(lock),
+            own_modules: &own,
+        };
+        let Some(remedy) = remedy(&case, &symptoms(text)) else {
+            break;
+        };
+        course.push(format!("{}: {}", remedy.symptom.trouble.name(), remedy.change));
+        environment = remedy.environment;
+    }
+    course
+}
+
+#[test]
+fn the_table_reads() {
+    assert!(every_pattern_compiles());
+}
+
+#[test]
+fn a_pair_that_does_not_fit_is_kept_below_the_version_that_broke_it() {
+    let text = "ImportError while loading conftest '/testbed/tests/conftest.py'.\n\
+        tests/conftest.py:9: in <module>\n    from larder import serve\n\
+        /quarry/deps/larder/core.py:3: in <module>\n    from shelf.urls import url_quote\n\
+        E   ImportError: cannot import name 'url_quote' from 'shelf.urls' (/quarry/deps/shelf/urls.py)";
+    assert_eq!(
+        course(text, &lock(&[("larder", "0.10.1"), ("shelf", "3.0.1")])),
+        ["incompatible-pair: constraint shelf<3"]
+    );
+    assert_eq!(
+        course(text, &lock(&[("shelf", "0.24.2")])),
+        ["incompatible-pair: constraint shelf<0.24"]
+    );
+    assert_eq!(
+        course(text, &lock(&[("larder", "0.10.1")])),
+        [""; 0],
+        "it is not installed"
+    );
+    let own = text.replace("shelf", "pantry");
+    assert_eq!(
+        course(&own, &lock(&[("larder", "0.10.1")])),
+        [""; 0],
+        "the tree's own"
+    );
+}
+
+#[test]
+fn a_missing_module_or_fixture_is_brought_by_its_distribution() {
+    let none = lock(&[("pytest", "8.0.0")]);
+    let module = |name: &str| {
+        course(
+            &format!("E   ModuleNotFoundError: No module named '{name}'"),
+            &none,
+        )
+    };
+    assert_eq!(module("yaml"), ["missing-module: require pyyaml"]);
+    assert_eq!(
+        module("ruamel.yaml.main"),
+        ["missing-module: require ruamel-yaml"]
+    );
+    assert_eq!(module("left_pad.core"), ["missing-module: require left-pad"]);
+    assert_eq!(module("distutils.core"), ["missing-module: require setuptools"]);
+    assert_eq!(module("pantry.fast"), [""; 0], "the tree's own");
+    assert_eq!(module("tomllib"), [""; 0], "Python's own: another interpreter");
+    assert_eq!(
+        course("E  fixture 'mocker' not found\n", &none),
+        ["missing-fixture: require pytest-mock"]
+    );
+    assert_eq!(course("fixture 'my_own' not found", &none), [""; 0]);
+    assert_eq!(
+        course(
+            "No module named 'pkg_resources'",
+            &lock(&[("setuptools", "82.0.0")])
+        ),
+        ["missing-module: constraint setuptools<82"]
+    );
+}
+
+#[test]
+fn a_requirement_newer_than_the_cut_off_may_be_that_new_and_no_newer() {
+    let text = "error: No solution found when resolving dependencies\n\
+        hint: `pytest-httpbin` was filtered by `exclude-newer` to only include packages uploaded before \
+        2021-06-01T10:00:00Z. The requested version, v2.0.0, was published at 2023-05-08T20:12:03.997Z. Consider using \
+        `exclude-newer-package` to override the cutoff for this package.\n";
+    let found = symptoms(text);
+    let environment = environment();
+    let case = Case {
+        environment: &environment,
+        lock: None,
+        own_modules: &BTreeSet::new(),
+    };
+    let remedy = remedy(&case, &found).unwrap();
+    assert_eq!(remedy.environment.newer[0].until, "2023-05-08T21:12:03.997Z");
+    assert_eq!(remedy.environment.newer[0].distribution, "pytest-httpbin");
+}
+
+#[test]
+fn a_part_that_is_not_there_goes() {
+    let text = "error: The dependency group `tests` was not found in the project: `pyproject.toml`";
+    assert_eq!(course(text, &lock(&[])), ["no-such-part: without `-e .[tests]`"]);
+}
+
+#[test]
+fn what_another_interpreter_or_machine_would_solve_has_no_remedy_here() {
+    let cases = [
+        (
+            "  × Failed to build `lxml==4.2.0`\n  fatal error: libxml/xmlversion.h: No such file or directory",
+            vec!["missing-system-library", "no-wheel"],
+        ),
+        (
+            "Because the current Python version (3.12.1) does not satisfy Python>=3.8,<3.12 and …",
+            vec!["wrong-interpreter"],
+        ),
+        (
+            "         Traceback (most recent call last):\n         ModuleNotFoundError: No module named 'numpy'\n",
+            vec!["missing-build-dependency"],
+        ),
+    ];
+    for (text, troubles) in cases {
+        let names: Vec<_> = symptoms(text)
+            .iter()
+            .map(|symptom| symptom.trouble.name())
+            .collect();
+        assert_eq!(names, troubles, "{text}");
+        assert_eq!(course(text, &lock(&[])), [""; 0], "{text}");
+    }
+}
+
+proptest::proptest! {
+    #[test]
+    fn any_text_is_read(text in "(?s)(No module named '|cannot import name '|fixture '|published at |\n|é|[a-z.'<> ]){0,12}") {
+        for symptom in symptoms(&text) {
+            proptest::prop_assert!(symptom.evidence.chars().count() <= 200);
+        }
+    }
+}
