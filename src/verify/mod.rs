@@ -31,5 +31,8 @@ pub use error::VerifyError;
 pub use faults::{Ended, Fault, judge};
 pub use key::{VerifyInputs, input_key};
 pub use plan::{Selection, is_test_module, select};
-pub use run::{Failure, Patches, Subject, Verified, Verifier, VerifyOutcome, VerifyRequest};
+pub use run::{
+    Failure, Patches, Subject, Trial, TrialOutcome, TrialRequest, Verified, Verifier, VerifyOutcome,
+    VerifyRequest,
+};
 pub use runner::{FILES, command, name};

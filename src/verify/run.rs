@@ -3,6 +3,7 @@
 mod log;
 mod once;
 mod tree;
+mod trial;
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -25,6 +26,8 @@ use crate::domain::path::RepoPath;
 use crate::recipe::model::Verification;
 use crate::sandbox::{Furnishing, Room};
 use crate::workspace::Context;
+
+pub use trial::{Trial, TrialOutcome, TrialRequest};
 
 /// A candidate's change, cut into what judges and what is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

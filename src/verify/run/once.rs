@@ -16,7 +16,9 @@ use crate::domain::ids::TestId;
 use crate::domain::outcome::RunOutcome;
 use crate::git::apply::{ApplyError, apply};
 use crate::recipe::model::Verification;
-use crate::sandbox::{End, Job, JobResult, LENT, Limits, Mount, OutputMode, SYSTEM_PATH, TESTBED};
+use crate::sandbox::{
+    End, Furnishing, Job, JobResult, LENT, Limits, Mount, OutputMode, SYSTEM_PATH, TESTBED,
+};
 use crate::verify::channel::{Channel, read};
 use crate::verify::classify::classify;
 use crate::verify::faults::{Ended, Fault, judge};
@@ -30,6 +32,8 @@ pub(super) enum Side {
     Before,
     /// Gold on top.
     After,
+    /// The base tree as it is.
+    Base,
 }
 
 impl Side {
@@ -37,6 +41,7 @@ impl Side {
         match self {
             Self::Before => "before gold",
             Self::After => "after gold",
+            Self::Base => "on the base tree",
         }
     }
 }
@@ -58,7 +63,7 @@ fn infra(reason: &'static str, detail: impl Into<String>) -> Fault {
 }
 
 /// A file could not be handled: the machine's fault.
-fn disk(action: &'static str) -> impl FnOnce(std::io::Error) -> Fault {
+pub(super) fn disk(action: &'static str) -> impl FnOnce(std::io::Error) -> Fault {
     move |error| infra("disk", format!("{action}: {error}"))
 }
 
@@ -72,30 +77,41 @@ impl Verifier {
         };
         log.line(&format!("$ {}", trees.selection.args.join(" ")));
         let mut told = Told::default();
+        let bench = Bench {
+            environment: request.environment.as_ref(),
+            settings: &request.subject.settings,
+            selection: &trees.selection,
+            place: place.path(),
+        };
         for (side, tree) in [(Side::Before, &trees.before), (Side::After, &trees.after)] {
             for number in 1..=request.subject.settings.runs.max(1) {
                 let run = Run { side, number, tree };
-                let channel = self
-                    .run(request, &trees.selection, &run, place.path(), log)
-                    .await?;
+                let channel = self.complete(&bench, &run, log).await?;
                 told.take(side, channel);
             }
         }
         told.judge(&request.subject.settings)
     }
 
-    /// One run of the tests, in a fresh copy of its side's tree.
-    async fn run(
+    /// A run that must come to its own end.
+    async fn complete(&self, bench: &Bench<'_>, run: &Run<'_>, log: &mut Log) -> Result<Channel, Fault> {
+        let (result, told) = self.run_once(bench, run, log).await?;
+        judge(ended(&result), &told).map_err(|fault| Fault {
+            detail: format!("run {} {}: {}", run.number, run.side.name(), fault.detail),
+            ..fault
+        })?;
+        Ok(told)
+    }
+
+    /// One run of the tests, in a fresh copy of its side's tree, however it ends.
+    pub(super) async fn run_once(
         &self,
-        request: &VerifyRequest,
-        selection: &Selection,
+        bench: &Bench<'_>,
         run: &Run<'_>,
-        place: &Path,
         log: &mut Log,
-    ) -> Result<Channel, Fault> {
-        let (side, number) = (run.side, run.number);
+    ) -> Result<(JobResult, Channel), Fault> {
         // The same path for every run: what a test learns of it does not differ.
-        let (testbed, channel) = (place.join("run/tree"), place.join("run/channel"));
+        let (testbed, channel) = (bench.place.join("run/tree"), bench.place.join("run/channel"));
         {
             let (from, to, channel) = (run.tree.to_owned(), testbed.clone(), channel.clone());
             blocking(move || {
@@ -105,35 +121,30 @@ impl Verifier {
             .await?;
         }
         let secret = secret().map_err(disk("draw a secret"))?;
-        let job = self.job(request, selection, &testbed, &channel, number, &secret)?;
+        let job = self.job(bench, &testbed, &channel, run.number, &secret)?;
         let result = self
             .room
             .run(&job, &self.kill)
             .await
             .map_err(|error| infra("sandbox", format!("failed to {error}")))?;
         let told = read(&result.channel, &secret);
-        log.run(side, number, &result, &told);
+        log.run(run.side, run.number, &result, &told);
         blocking(move || {
             tree::remove(testbed.parent().unwrap_or(&testbed)).map_err(disk("remove the work tree"))
         })
         .await?;
-        judge(ended(&result), &told).map_err(|fault| Fault {
-            detail: format!("run {number} {}: {}", side.name(), fault.detail),
-            ..fault
-        })?;
-        Ok(told)
+        Ok((result, told))
     }
 
     fn job(
         &self,
-        request: &VerifyRequest,
-        selection: &Selection,
+        bench: &Bench<'_>,
         testbed: &Path,
         channel: &Path,
         number: u32,
         secret: &[u8],
     ) -> Result<Job, Fault> {
-        let toolchain = request
+        let toolchain = bench
             .environment
             .toolchain(testbed)
             .map_err(|error| infra("environment", format!("failed to {error}")))?;
@@ -147,25 +158,34 @@ impl Verifier {
             &toolchain.python.display().to_string(),
             &seen(lent.join("runner")),
             &seen(lent.join("channel")),
-            request.subject.settings.runner,
-            &selection.args,
+            bench.settings.runner,
+            &bench.selection.args,
         );
         let mut job = Job::new(argv, seen(TESTBED.into()));
         job.env = environment(&toolchain.path_dirs, &toolchain.env, number);
         job.mounts = mounts;
         job.stdin = format!("{}\n", hex(secret)).into_bytes();
         job.output = OutputMode::Merged;
-        job.limits = limits(&request.subject.settings);
+        job.limits = limits(bench.settings);
         job.channel = Some(channel.to_owned());
         Ok(job)
     }
 }
 
+/// What all runs of one try share.
+pub(super) struct Bench<'a> {
+    pub(super) environment: &'a dyn Furnishing,
+    pub(super) settings: &'a Verification,
+    pub(super) selection: &'a Selection,
+    /// The try's own folder.
+    pub(super) place: &'a Path,
+}
+
 /// One of a side's runs, and the tree that it gets a copy of.
-struct Run<'a> {
-    side: Side,
-    number: u32,
-    tree: &'a Path,
+pub(super) struct Run<'a> {
+    pub(super) side: Side,
+    pub(super) number: u32,
+    pub(super) tree: &'a Path,
 }
 
 /// What all runs told so far.
@@ -191,6 +211,7 @@ impl Told {
         match side {
             Side::Before => self.before.push(channel.outcome),
             Side::After => self.after.push(channel.outcome),
+            Side::Base => {}
         }
     }
 
@@ -255,7 +276,7 @@ fn limits(settings: &Verification) -> Limits {
     }
 }
 
-fn ended(result: &JobResult) -> Ended {
+pub(super) fn ended(result: &JobResult) -> Ended {
     match result.end {
         End::Exited(code) => Ended::Exited(code),
         End::Signaled(signal) => Ended::Signaled(signal),
@@ -323,7 +344,7 @@ fn lay(tree: &Path, patch: &[u8], reason: &'static str) -> Result<(), Fault> {
 }
 
 /// Runs file work where it holds up no other task.
-async fn blocking<T: Send + 'static>(
+pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Fault> + Send + 'static,
 ) -> Result<T, Fault> {
     tokio::task::spawn_blocking(work)
@@ -332,17 +353,17 @@ async fn blocking<T: Send + 'static>(
 }
 
 /// A try's folder, gone with it whatever its tests left there.
-struct Place(Option<TempDir>);
+pub(super) struct Place(Option<TempDir>);
 
 impl Place {
-    fn new(scratch: &Path) -> Result<Self, Fault> {
+    pub(super) fn new(scratch: &Path) -> Result<Self, Fault> {
         let folder = tempfile::Builder::new().prefix("verify-").tempdir_in(scratch);
         folder
             .map(|folder| Self(Some(folder)))
             .map_err(disk("make a scratch folder"))
     }
 
-    fn path(&self) -> &Path {
+    pub(super) fn path(&self) -> &Path {
         self.0.as_ref().map_or(Path::new(""), TempDir::path)
     }
 }

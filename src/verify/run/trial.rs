@@ -1,0 +1,216 @@
+//! A trial: one run of the tests on a base tree as it is, to see what an environment is worth.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::log::Log;
+use super::once::{Bench, Place, Run, Side, blocking, disk};
+use super::{Verifier, adapter, tree};
+use crate::domain::attempt::AttemptOutcome;
+use crate::domain::hash::KeyHasher;
+use crate::domain::ids::{BlobId, CommitSha};
+use crate::domain::outcome::TestStatus;
+use crate::recipe::model::{Scope, Verification};
+use crate::sandbox::{Furnishing, JobResult};
+use crate::verify::VerifyError;
+use crate::verify::channel::Channel;
+use crate::verify::faults::{Fault, judge};
+use crate::verify::plan::select;
+use crate::verify::runner::FILES;
+
+/// How many messages of tests and modules are read for what is missing.
+const MESSAGES: usize = 80;
+
+/// What is tried.
+#[derive(Clone)]
+pub struct TrialRequest {
+    /// The commit, for the key.
+    pub base_commit: CommitSha,
+    /// Its tree, exported; it is only read.
+    pub tree: PathBuf,
+    /// The environment's key.
+    pub environment_key: String,
+    /// The environment.
+    pub environment: Arc<dyn Furnishing>,
+    /// The recipe's variables for test runs; they are in the toolchain's environment already.
+    pub variables: BTreeMap<String, String>,
+    /// How tests are run. The whole suite runs, whatever the scope.
+    pub settings: Verification,
+}
+
+/// What a trial showed.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The runner and its version.
+    pub runner: String,
+    /// Tests that passed.
+    pub passed: u64,
+    /// Tests that failed, or whose setup or teardown did.
+    pub failed: u64,
+    /// Tests that were skipped or failed as they were marked to.
+    pub skipped: u64,
+    /// Modules and folders that could not be collected.
+    pub not_collected: u64,
+    /// How the run ended: `ok`, or the fault's word. Tests told before a fault count.
+    pub ended: String,
+    /// What modules that could not be collected and tests that did not pass say, each once, capped; when nothing was
+    /// collected, what the run printed.
+    pub said: String,
+}
+
+impl Trial {
+    /// Whether no other environment could do much better: everything was collected and nothing failed.
+    pub fn is_clean(&self) -> bool {
+        self.ended == "ok" && self.passed > 0 && self.failed == 0 && self.not_collected == 0
+    }
+}
+
+/// How a trial ended.
+#[derive(Debug)]
+pub enum TrialOutcome {
+    /// It ran; its log.
+    Ran(Box<Trial>, Option<BlobId>),
+    /// It could not be made, and whose fault that is.
+    Failed(super::Failure),
+    /// The user asked to stop.
+    Cancelled,
+}
+
+impl Verifier {
+    /// What a trial's result depends on.
+    pub fn trial_key(&self, request: &TrialRequest) -> String {
+        let settings = Verification {
+            infra_tries: 0,
+            runs: 1,
+            scope: Scope::Suite,
+            ..request.settings.clone()
+        };
+        KeyHasher::new("trial", 1)
+            .part("commit", request.base_commit.as_bytes())
+            .part("environment", request.environment_key.as_bytes())
+            .json("variables", &request.variables)
+            .json("settings", &settings)
+            .part("room", self.room.kind().name().as_bytes())
+            .json("runner", &FILES)
+            .finish()
+    }
+
+    /// Runs the whole suite once on the base tree.
+    ///
+    /// # Errors
+    /// When the log cannot be kept; whatever happens to the run is an outcome.
+    pub async fn trial(&self, request: &TrialRequest) -> Result<TrialOutcome, VerifyError> {
+        let mut log = Log::default();
+        let ran = self.try_once(request, &mut log).await;
+        if self.kill.is_cancelled() {
+            return Ok(TrialOutcome::Cancelled);
+        }
+        let log = Some(self.context.blobs.put(log.bytes()).map_err(adapter)?);
+        Ok(match ran {
+            Ok(trial) => TrialOutcome::Ran(Box::new(trial), log),
+            Err(fault) => TrialOutcome::Failed(super::Failure {
+                outcome: fault.outcome,
+                reason: fault.reason.to_owned(),
+                detail: fault.detail,
+                log,
+            }),
+        })
+    }
+
+    async fn try_once(&self, request: &TrialRequest, log: &mut Log) -> Result<Trial, Fault> {
+        let place = Place::new(&self.scratch)?;
+        let base = place.path().join("base");
+        let settings = Verification {
+            scope: Scope::Suite,
+            ..request.settings.clone()
+        };
+        {
+            let (from, to, environment) = (
+                request.tree.clone(),
+                base.clone(),
+                Arc::clone(&request.environment),
+            );
+            blocking(move || {
+                tree::copy(&from, &to).map_err(disk("copy the work tree"))?;
+                environment.lay_products(&to).map_err(|error| Fault {
+                    outcome: AttemptOutcome::Infra,
+                    reason: "environment",
+                    detail: format!("failed to {error}"),
+                })
+            })
+            .await?;
+        }
+        let Some(selection) = select(&[], &BTreeSet::new(), &settings) else {
+            return Ok(Trial::default());
+        };
+        log.line(&format!("$ {}", selection.args.join(" ")));
+        let bench = Bench {
+            environment: request.environment.as_ref(),
+            settings: &settings,
+            selection: &selection,
+            place: place.path(),
+        };
+        let run = Run {
+            side: Side::Base,
+            number: 1,
+            tree: &base,
+        };
+        let (result, told) = self.run_once(&bench, &run, log).await?;
+        let ended = judge(super::once::ended(&result), &told);
+        if let Err(fault) = &ended
+            && told.outcome.tests.is_empty()
+            && fault.outcome == AttemptOutcome::Infra
+        {
+            return Err(fault.clone());
+        }
+        Ok(summary(
+            &result,
+            told,
+            ended.map_or_else(|fault| fault.reason, |()| "ok"),
+        ))
+    }
+}
+
+fn summary(result: &JobResult, told: Channel, ended: &str) -> Trial {
+    let mut trial = Trial {
+        runner: told
+            .hello
+            .map_or_else(String::new, |hello| format!("{} {}", hello.runner, hello.version)),
+        not_collected: told.outcome.collection_errors.len() as u64,
+        ended: ended.to_owned(),
+        ..Trial::default()
+    };
+    for status in told.outcome.tests.values() {
+        match status {
+            TestStatus::Passed | TestStatus::Xpassed => trial.passed += 1,
+            TestStatus::Failed | TestStatus::Errored => trial.failed += 1,
+            TestStatus::Skipped | TestStatus::Xfailed => trial.skipped += 1,
+            TestStatus::CollectionError | TestStatus::Absent => {}
+        }
+    }
+    let failed = told.messages.iter().filter(|(test, _)| {
+        matches!(
+            told.outcome.tests.get(*test),
+            Some(TestStatus::Failed | TestStatus::Errored)
+        )
+    });
+    let words = told
+        .outcome
+        .collection_errors
+        .values()
+        .chain(failed.map(|(_, message)| message));
+    let mut seen = BTreeSet::new();
+    let mut said: Vec<String> = words
+        .filter(|message| seen.insert(message.as_str()))
+        .take(MESSAGES)
+        .cloned()
+        .collect();
+    if told.outcome.tests.is_empty() {
+        said.push(result.stdout.text());
+    }
+    trial.said = said.join("\n");
+    trial
+}
