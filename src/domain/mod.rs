@@ -10,6 +10,7 @@
 //! | [`decision`] | what a rule said of a candidate, and on what evidence |
 //! | [`attempt`] | one try at a stage: done, the project's fault, or the outside's |
 //! | [`environment`] | an interpreter and locked dependencies |
+//! | [`image`] | which image a container begins from |
 //! | [`outcome`] | what happened to a test in a run |
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
 //! | [`event`] | what a running stage tells whoever watches |
@@ -26,6 +27,7 @@ pub mod event;
 pub mod hash;
 pub mod history;
 pub mod ids;
+pub mod image;
 pub mod oracle;
 pub mod outcome;
 pub mod patch;
