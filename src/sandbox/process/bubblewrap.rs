@@ -11,10 +11,8 @@ use tokio_util::sync::CancellationToken;
 use super::super::contract::{Job, JobResult, Mount};
 use super::super::error::SandboxError;
 use super::supervise::{Launch, supervise};
+use super::system::HOME;
 use super::{HostCgroup, system};
-
-/// The home folder inside: empty, private, gone with the job.
-pub(super) const HOME: &str = "/home/quarry";
 
 /// Who a job is inside, where the kernel grants user namespaces.
 const UID: u32 = 1000;

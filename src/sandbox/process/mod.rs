@@ -14,9 +14,10 @@
 //! | `output` | what it prints |
 //! | `guardian` | who ends the open room's jobs when Quarry is killed |
 //! | `spawner` | the one thread that starts jobs |
-//! | `meter`, `cgroup`, `tree` | who counts memory and processes: the kernel, or we |
+//! | `meter`, `cgroup`, `group`, `tree` | who counts memory and processes: the kernel, or we |
 
 mod cgroup;
+mod group;
 mod guardian;
 mod meter;
 mod output;
@@ -29,3 +30,4 @@ pub(super) mod open;
 pub(super) mod system;
 
 pub(super) use cgroup::{HostCgroup, Version};
+pub(super) use group::Group;

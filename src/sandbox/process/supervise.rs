@@ -1,7 +1,6 @@
 //! Runs a started job to its end: reads what it prints, watches its limits, kills what is left.
 
 use std::fs;
-use std::io;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
@@ -15,26 +14,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::contract::{Captured, End, Job, JobResult, OutputMode};
 use super::super::error::SandboxError;
+use super::super::vigil::{GRACE, TICK, Vigil};
 use super::cgroup::HostCgroup;
 use super::guardian::Guardian;
 use super::meter::Meter;
 use super::output::Stream;
 use super::{spawner, tree};
-
-/// How often limits are looked at.
-const TICK: Duration = Duration::from_millis(50);
-
-/// How often the disk is looked at.
-const DISK_EVERY: u32 = 20;
-
-/// A job is stopped when less than this is free, in bytes, on the disk under a writable mount.
-const DISK_RESERVE: u64 = 256 << 20;
-
-/// Most that is read of a channel, in bytes.
-const CHANNEL_CAP: u64 = 256 << 20;
-
-/// How long a killed job may take to be gone.
-const GRACE: Duration = Duration::from_secs(5);
 
 /// Enters the job's control groups, then becomes the room. Arguments: a file for bubblewrap's status, the groups'
 /// doors, `--`, the command.
@@ -72,7 +57,7 @@ pub(super) async fn supervise(
     if cancel.is_cancelled() {
         return Ok(JobResult::cancelled());
     }
-    let started = Instant::now();
+    let vigil = Vigil::begin(job);
     command.kill_on_drop(true);
     let mut child = spawner::spawn(command)
         .await
@@ -81,9 +66,9 @@ pub(super) async fn supervise(
         .guardian
         .and_then(|guardian| Some(guardian.watch(child.id()?, launch.mark.as_deref()?, &meter.doors())));
     feed(&mut child, job.stdin.clone());
-    let mut watch = Watch::new(job, meter, &mut child, started);
+    let mut watch = Watch::new(job, vigil, meter, &mut child);
     let (stopped, status) = watch.run(&mut child, cancel).await?;
-    let wall = started.elapsed();
+    let wall = watch.vigil.started.elapsed();
     // Before the groups go, and their counters with them.
     let (breach, peak_memory) = (watch.meter.breach(), watch.meter.peak());
     watch.clean_up(&mut child, launch.status, launch.mark).await;
@@ -96,7 +81,7 @@ pub(super) async fn supervise(
 }
 
 impl JobResult {
-    fn cancelled() -> Self {
+    pub(in super::super) fn cancelled() -> Self {
         Self {
             end: End::Cancelled,
             wall: Duration::ZERO,
@@ -197,24 +182,20 @@ fn first_process(status: &Path) -> Option<u32> {
 /// A running job as its watcher sees it.
 struct Watch<'a> {
     job: &'a Job,
+    vigil: Vigil<'a>,
     meter: Meter,
     pid: Option<u32>,
-    started: Instant,
-    sign_of_life: Instant,
-    channel_size: u64,
     stdout: Stream,
     stderr: Stream,
 }
 
 impl<'a> Watch<'a> {
-    fn new(job: &'a Job, meter: Meter, child: &mut Child, started: Instant) -> Self {
+    fn new(job: &'a Job, vigil: Vigil<'a>, meter: Meter, child: &mut Child) -> Self {
         Self {
             job,
+            vigil,
             meter,
             pid: child.id(),
-            started,
-            sign_of_life: started,
-            channel_size: 0,
             stdout: Stream::new(child.stdout.take()),
             stderr: Stream::new(child.stderr.take()),
         }
@@ -228,7 +209,6 @@ impl<'a> Watch<'a> {
     ) -> Result<(Option<End>, Option<ExitStatus>), SandboxError> {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut count = 0_u32;
         loop {
             let read = tokio::select! {
                 status = child.wait() => {
@@ -236,8 +216,7 @@ impl<'a> Watch<'a> {
                 }
                 () = cancel.cancelled() => return Ok((Some(End::Cancelled), None)),
                 _ = ticks.tick() => {
-                    count = count.wrapping_add(1);
-                    if let Some(end) = self.overdue(count) {
+                    if let Some(end) = self.overdue() {
                         return Ok((Some(end), None));
                     }
                     continue;
@@ -246,10 +225,10 @@ impl<'a> Watch<'a> {
                 read = self.stderr.read() => read,
             };
             if read.map_err(SandboxError::io("read", "the job's output"))? > 0 {
-                self.sign_of_life = Instant::now();
+                self.vigil.heard();
             }
-            if self.printed() > self.job.limits.output_bytes {
-                return Ok((Some(End::OutputLimit), None));
+            if let Some(end) = self.vigil.printed(self.printed()) {
+                return Ok((Some(end), None));
             }
         }
     }
@@ -258,40 +237,10 @@ impl<'a> Watch<'a> {
         self.stdout.captured.total + self.stderr.captured.total
     }
 
-    fn overdue(&mut self, count: u32) -> Option<End> {
-        let now = Instant::now();
-        if let Some(channel) = &self.job.channel {
-            let size = fs::metadata(channel).map_or(0, |meta| meta.len());
-            if size != self.channel_size {
-                self.channel_size = size;
-                self.sign_of_life = now;
-            }
-        }
-        let limits = &self.job.limits;
-        if now - self.started > limits.wall {
-            return Some(End::WallClock);
-        }
-        if limits
-            .silence
-            .is_some_and(|silence| now - self.sign_of_life > silence)
-        {
-            return Some(End::Silence);
-        }
-        if count.is_multiple_of(DISK_EVERY) && self.disk_is_full() {
-            return Some(End::DiskLimit);
-        }
-        self.pid.and_then(|pid| self.meter.sample(pid))
-    }
-
-    fn disk_is_full(&self) -> bool {
-        self.job
-            .mounts
-            .iter()
-            .filter(|mount| mount.writable)
-            .any(|mount| {
-                rustix::fs::statvfs(&mount.host)
-                    .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < DISK_RESERVE)
-            })
+    fn overdue(&mut self) -> Option<End> {
+        self.vigil
+            .overdue()
+            .or_else(|| self.pid.and_then(|pid| self.meter.sample(pid)))
     }
 
     /// Whether no process of the job is left, as far as the kernel can tell: its group could be removed, and the
@@ -339,10 +288,7 @@ impl<'a> Watch<'a> {
     }
 
     fn finish(self, end: End, wall: Duration, peak_memory: Option<u64>) -> Result<JobResult, SandboxError> {
-        let channel = match &self.job.channel {
-            Some(path) => read_capped(path, CHANNEL_CAP).map_err(SandboxError::io("read", path))?,
-            None => Vec::new(),
-        };
+        let channel = self.vigil.channel()?;
         Ok(JobResult {
             end,
             wall,
@@ -352,11 +298,4 @@ impl<'a> Watch<'a> {
             channel,
         })
     }
-}
-
-fn read_capped(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    use io::Read as _;
-    let mut bytes = Vec::new();
-    fs::File::open(path)?.take(most).read_to_end(&mut bytes)?;
-    Ok(bytes)
 }

@@ -40,10 +40,26 @@ pub(super) fn prlimit(file_bytes: u64) -> Vec<String> {
     }
 }
 
-/// What of the system a closed room shows, as bubblewrap's arguments: programs and libraries, read-only.
-pub(super) fn system_folders() -> Vec<String> {
-    let mut args = Vec::new();
-    bind(&mut args, "/usr");
+/// The home folder inside a closed room: empty, private, gone with the job.
+pub(in super::super) const HOME: &str = "/home/quarry";
+
+/// One thing of the host's system that a closed room shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in super::super) enum Piece {
+    /// A file or folder, read-only, at its own path.
+    Shown(PathBuf),
+    /// A link of the host's own.
+    Link {
+        /// Where it is.
+        path: PathBuf,
+        /// Where it leads.
+        target: PathBuf,
+    },
+}
+
+/// What of the system a closed room shows: programs and libraries, read-only.
+pub(in super::super) fn pieces() -> Vec<Piece> {
+    let mut pieces = vec![Piece::Shown("/usr".into())];
     for path in [
         "/bin",
         "/sbin",
@@ -54,12 +70,11 @@ pub(super) fn system_folders() -> Vec<String> {
         "/nix/store",
     ] {
         match fs::read_link(path) {
-            Ok(target) => args.extend([
-                "--symlink".to_owned(),
-                target.display().to_string(),
-                path.to_owned(),
-            ]),
-            Err(_) if Path::new(path).is_dir() => bind(&mut args, path),
+            Ok(target) => pieces.push(Piece::Link {
+                path: path.into(),
+                target,
+            }),
+            Err(_) if Path::new(path).is_dir() => pieces.push(Piece::Shown(path.into())),
             Err(_) => {}
         }
     }
@@ -75,18 +90,30 @@ pub(super) fn system_folders() -> Vec<String> {
         "/etc/pki/ca-trust/extracted",
     ] {
         if Path::new(path).exists() {
-            bind(&mut args, path);
+            pieces.push(Piece::Shown(path.into()));
         }
     }
-    args
+    pieces
 }
 
-fn bind(args: &mut Vec<String>, path: &str) {
-    args.extend(["--ro-bind", path, path].map(str::to_owned));
+/// [`pieces`] as bubblewrap's arguments.
+pub(super) fn system_folders() -> Vec<String> {
+    let words = |piece: Piece| match piece {
+        Piece::Shown(path) => {
+            let path = path.display().to_string();
+            ["--ro-bind".to_owned(), path.clone(), path]
+        }
+        Piece::Link { path, target } => [
+            "--symlink".to_owned(),
+            target.display().to_string(),
+            path.display().to_string(),
+        ],
+    };
+    pieces().into_iter().flat_map(words).collect()
 }
 
 /// The files of `/etc` that every room gets alike, whatever the machine says: users, hosts, name services.
-pub(super) fn written_files(uid: u32) -> [(&'static str, String); 4] {
+pub(in super::super) fn written_files(uid: u32) -> [(&'static str, String); 4] {
     let root = if uid == 0 {
         ""
     } else {
@@ -97,8 +124,7 @@ pub(super) fn written_files(uid: u32) -> [(&'static str, String); 4] {
         (
             "passwd",
             format!(
-                "{root}quarry:x:{uid}:{uid}:quarry:{home}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
-                home = super::bubblewrap::HOME
+                "{root}quarry:x:{uid}:{uid}:quarry:{HOME}:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n"
             ),
         ),
         ("group", format!("{group}quarry:x:{uid}:\nnogroup:x:65534:\n")),
