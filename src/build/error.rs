@@ -58,6 +58,8 @@ pub enum BuildError {
     /// The room could not run a job that it ran before: the machine is short of something.
     #[error("{message}")]
     Room {
+        /// Its stable word for what it lacks.
+        reason: &'static str,
         /// What it said.
         message: String,
         /// What it advises.
@@ -108,7 +110,10 @@ impl BuildError {
             Self::Io { source, .. } if matches!(source.kind(), StorageFull | QuotaExceeded) => {
                 Some("disk-full")
             }
-            Self::Room { .. } => Some("sandbox-failed"),
+            Self::Room {
+                reason: "sandbox", ..
+            } => Some("sandbox-failed"),
+            Self::Room { reason, .. } => Some(reason),
             _ => None,
         }
     }

@@ -148,7 +148,7 @@ impl Built {
                 venv::relocate(&self.layer, &self.place.join("env"), &copy, tree)?;
                 copy
             }
-            RoomKind::Process => self.place.join("env"),
+            RoomKind::Process | RoomKind::Docker => self.place.join("env"),
         };
         let lent = Path::new(LENT);
         let mut mounts = uv::interpreter_mounts(&self.interpreter);
@@ -193,8 +193,12 @@ impl Builder {
         let inner = Inner {
             layers: absolute(&context.workspace.envs())?,
             scratch: absolute(&context.workspace.scratch())?,
-            // Two caches: what a project's build code can write is never what is unpacked outside the room.
-            room_cache: state.join("uv/room"),
+            // Two caches: what a project's build code can write is never what is unpacked outside the room. And one for
+            // the Docker room's user, who is somebody else.
+            room_cache: state.join(match room.kind() {
+                RoomKind::Docker => "uv/docker",
+                RoomKind::Process | RoomKind::None => "uv/room",
+            }),
             host_cache: state.join("uv/host"),
             host: Room::detect(RoomKind::None, &absolute(&context.workspace.scratch())?).map_err(adapter)?,
             context,

@@ -144,7 +144,7 @@ pub struct WorkArgs {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct SandboxArgs {
     /// The room that installs and tests run in
-    #[arg(long, value_enum, default_value_t = SandboxKind::Process)]
+    #[arg(long, visible_alias = "room", value_enum, default_value_t = SandboxKind::Process)]
     pub sandbox: SandboxKind,
 }
 
@@ -153,6 +153,8 @@ pub struct SandboxArgs {
 pub enum SandboxKind {
     /// Namespaces and limits through the bwrap program: no network, read-only system, private /tmp
     Process,
+    /// A container for each job, by a Docker or Podman daemon: no network, no capabilities, a read-only root
+    Docker,
     /// No isolation at all: only for repositories you would run by hand
     None,
 }

@@ -61,16 +61,20 @@ pub(super) async fn run(session: &Session) -> Result<ExitCode, CliError> {
             vec!["check TMPDIR".into()],
         )
     })?;
-    lines.extend(sandbox::probe(scratch.path()).into_iter().map(|line| Line {
-        what: line.what.to_owned(),
-        state: match line.state {
-            ProbeState::Good => "good",
-            ProbeState::Less => "less",
-            ProbeState::Bad => "bad",
-        },
-        found: line.found,
-        hints: line.hints,
-    }));
+    lines.extend(
+        sandbox::probe(scratch.path(), &machine.docker_settings())
+            .into_iter()
+            .map(|line| Line {
+                what: line.what.to_owned(),
+                state: match line.state {
+                    ProbeState::Good => "good",
+                    ProbeState::Less => "less",
+                    ProbeState::Bad => "bad",
+                },
+                found: line.found,
+                hints: line.hints,
+            }),
+    );
     session.printer.result(&lines, &render(&lines))?;
     let sound = lines.iter().all(|line| line.state != "bad");
     Ok(if sound {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::build::run::BuildSettings;
+use crate::sandbox::DockerSettings;
 
 /// The user's environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,6 +25,11 @@ impl Machine {
     /// What building may know of it: where programs are, and how packages are reached.
     pub fn build_settings(&self) -> BuildSettings {
         BuildSettings::of(&self.variables)
+    }
+
+    /// Where a container daemon may listen.
+    pub fn docker_settings(&self) -> DockerSettings {
+        DockerSettings::of(&self.variables)
     }
 
     /// The first program of this name on `PATH`.

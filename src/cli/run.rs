@@ -144,13 +144,16 @@ pub(super) fn load(file: &Utf8Path, work: &WorkArgs) -> Result<LoadedRecipe, Cli
 }
 
 fn settings(work: &WorkArgs, sandbox: SandboxKind) -> Settings {
+    let machine = Machine::read();
     Settings {
         only: work.only.clone(),
         room: match sandbox {
             SandboxKind::Process => RoomKind::Process,
+            SandboxKind::Docker => RoomKind::Docker,
             SandboxKind::None => RoomKind::None,
         },
-        build: Machine::read().build_settings(),
+        docker: machine.docker_settings(),
+        build: machine.build_settings(),
         only_recorded: false,
     }
 }

@@ -21,7 +21,7 @@ use crate::filter::{CandidateFacts, Program, compile};
 use crate::git::Mirror;
 use crate::mine::split::Splitter;
 use crate::recipe::model::{EnvironmentRecipe, Recipe};
-use crate::sandbox::{Room, RoomKind};
+use crate::sandbox::Room;
 use crate::verify::run::{Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
 use crate::workspace::Context;
 
@@ -49,7 +49,7 @@ pub struct Prover<'a> {
 }
 
 impl<'a> Prover<'a> {
-    /// Opens the room and finds the machine's tools. With `only_recorded` nothing is built or run: what the ledger does
+    /// Finds the machine's tools for work in `room`. With `only_recorded` nothing is built or run: what the ledger does
     /// not know is missing from the answer.
     ///
     /// # Errors
@@ -59,11 +59,10 @@ impl<'a> Prover<'a> {
         recipe: &'a Recipe,
         splitter: &'a Splitter,
         sources: &'a [MinedSource],
-        room: RoomKind,
+        room: Room,
         build: BuildSettings,
         only_recorded: bool,
     ) -> Result<Self, PipelineError> {
-        let room = Room::detect(room, context.workspace.scratch().as_std_path())?;
         Ok(Self {
             context,
             recipe,

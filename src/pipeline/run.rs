@@ -18,7 +18,7 @@ use crate::emit::versions::Release;
 use crate::filter::FunnelLine;
 use crate::filter::run::Selection;
 use crate::recipe::LoadedRecipe;
-use crate::sandbox::RoomKind;
+use crate::sandbox::{DockerSettings, Room, RoomKind};
 use crate::workspace::Context;
 
 /// What a run needs to be told beside the recipe.
@@ -28,6 +28,8 @@ pub struct Settings {
     pub only: Vec<CandidateId>,
     /// Where installs and tests run.
     pub room: RoomKind,
+    /// The Docker room's daemon.
+    pub docker: DockerSettings,
     /// The machine's interpreters and package settings.
     pub build: BuildSettings,
     /// Whether nothing may be built or run: the ledger has to know everything.
@@ -81,12 +83,15 @@ pub async fn run(
     let proofs = if candidates.is_empty() {
         Vec::new()
     } else {
+        let mut docker = settings.docker;
+        docker.workspace = context.workspace.root().to_string();
+        let room = Room::open(settings.room, &docker, context.workspace.scratch().as_std_path())?;
         let prover = Prover::new(
             context,
             recipe,
             &field.splitter,
             sources,
-            settings.room,
+            room,
             settings.build,
             settings.only_recorded,
         )?;

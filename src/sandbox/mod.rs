@@ -6,15 +6,18 @@
 //!   a closed room gives a closed room or an error, never an open one.
 
 mod contract;
+mod docker;
 mod error;
 mod probe;
 mod process;
 mod room;
+mod vigil;
 
 pub use contract::{
     Captured, End, FurnishError, Furnishing, Job, JobResult, LENT, Limits, Mount, OutputMode, TESTBED,
     Toolchain,
 };
+pub use docker::{DaemonFault, DockerSettings};
 pub use error::SandboxError;
 pub use probe::{ProbeLine, ProbeState, probe};
 pub use process::system::SYSTEM_PATH;

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
+use super::docker::{Daemon, DockerSettings, apart};
 use super::error::SandboxError;
 use super::process::bubblewrap::Bubblewrap;
 use super::process::{HostCgroup, Version, system};
@@ -47,9 +48,9 @@ fn fault(what: &'static str, error: &SandboxError) -> ProbeLine {
     }
 }
 
-/// Looks at everything the closed room is made of. `scratch` is a folder for small files. Runs a few programs,
+/// Looks at everything the closed rooms are made of. `scratch` is a folder for small files. Runs a few programs,
 /// some tens of milliseconds.
-pub fn probe(scratch: &Path) -> Vec<ProbeLine> {
+pub fn probe(scratch: &Path, docker: &DockerSettings) -> Vec<ProbeLine> {
     let mut lines = vec![bubblewrap()];
     match Bubblewrap::detect(scratch) {
         Ok(room) => {
@@ -84,7 +85,35 @@ pub fn probe(scratch: &Path) -> Vec<ProbeLine> {
             )
         },
     });
+    lines.push(daemon(docker));
     lines
+}
+
+/// Nobody needs a daemon who does not ask for its room.
+fn daemon(settings: &DockerSettings) -> ProbeLine {
+    const WHAT: &str = "container daemon";
+    match apart(Daemon::find(settings)) {
+        Ok(daemon) => {
+            let rights = if daemon.rootless {
+                ", without root's rights"
+            } else {
+                ""
+            };
+            let found = format!(
+                "{} {}, API {}, at `{}`{rights}",
+                daemon.name, daemon.version, daemon.api, daemon.address
+            );
+            line(WHAT, ProbeState::Good, found)
+        }
+        Err(error) => ProbeLine {
+            hints: error.hints(),
+            ..line(
+                WHAT,
+                ProbeState::Less,
+                format!("no `--room docker`: failed to {error}"),
+            )
+        },
+    }
 }
 
 fn bubblewrap() -> ProbeLine {

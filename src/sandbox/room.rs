@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::contract::{Job, JobResult, Mount, host_path};
+use super::docker::{Docker, DockerSettings};
 use super::error::SandboxError;
 use super::process::bubblewrap::Bubblewrap;
 use super::process::open::Open;
@@ -15,6 +16,8 @@ pub enum RoomKind {
     /// Closed, made of namespaces: no network unless asked, a read-only system, only what is mounted.
     #[default]
     Process,
+    /// Closed, made by a container daemon: no network unless asked, a read-only root, only what is mounted.
+    Docker,
     /// No walls: only ever on explicit demand.
     None,
 }
@@ -24,6 +27,7 @@ impl RoomKind {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Process => "process",
+            Self::Docker => "docker",
             Self::None => "none",
         }
     }
@@ -34,19 +38,31 @@ impl RoomKind {
 pub enum Room {
     /// Bubblewrap's namespaces.
     Bubblewrap(Bubblewrap),
+    /// A daemon's containers.
+    Docker(Docker),
     /// No walls.
     None(Open),
 }
 
 impl Room {
+    /// Opens the kind of room asked for, with the Docker room's usual settings: see [`Room::open`].
+    ///
+    /// # Errors
+    /// As [`Room::open`].
+    pub fn detect(kind: RoomKind, scratch: &Path) -> Result<Self, SandboxError> {
+        Self::open(kind, &DockerSettings::default(), scratch)
+    }
+
     /// Opens the kind of room asked for; never another one in its place. `scratch` is a folder for the room's own
-    /// small files, on the host. Takes some tens of milliseconds.
+    /// small files, on the host. Takes some tens of milliseconds; the Docker room takes a job's time, and that of a
+    /// download when its image has to be pulled.
     ///
     /// # Errors
     /// When its programs are missing or the system refuses; the hints say what to do.
-    pub fn detect(kind: RoomKind, scratch: &Path) -> Result<Self, SandboxError> {
+    pub fn open(kind: RoomKind, docker: &DockerSettings, scratch: &Path) -> Result<Self, SandboxError> {
         match kind {
             RoomKind::Process => Bubblewrap::detect(scratch).map(Self::Bubblewrap),
+            RoomKind::Docker => Docker::detect(docker, scratch).map(Self::Docker),
             RoomKind::None => Open::detect(scratch).map(Self::None),
         }
     }
@@ -55,7 +71,19 @@ impl Room {
     pub const fn kind(&self) -> RoomKind {
         match self {
             Self::Bubblewrap(_) => RoomKind::Process,
+            Self::Docker(_) => RoomKind::Docker,
             Self::None(_) => RoomKind::None,
+        }
+    }
+
+    /// The name by which what ran here is told from what ran elsewhere: the kind's, with the image where there is one.
+    pub fn identity(&self) -> String {
+        match self {
+            Self::Docker(room) => match room.image() {
+                Some(image) => format!("docker {image}"),
+                None => "docker".to_owned(),
+            },
+            _ => self.kind().name().to_owned(),
         }
     }
 
@@ -64,6 +92,8 @@ impl Room {
     pub fn polling(mut self) -> Self {
         match &mut self {
             Self::Bubblewrap(room) => room.poll(),
+            // The daemon makes the groups.
+            Self::Docker(_) => {}
             Self::None(room) => room.poll(),
         }
         self
@@ -74,7 +104,7 @@ impl Room {
     pub fn path(&self, mounts: &[Mount], inside: impl AsRef<Path>) -> PathBuf {
         let inside = inside.as_ref();
         match self {
-            Self::Bubblewrap(_) => inside.to_owned(),
+            Self::Bubblewrap(_) | Self::Docker(_) => inside.to_owned(),
             Self::None(_) => host_path(mounts, inside).unwrap_or_else(|| inside.to_owned()),
         }
     }
@@ -87,6 +117,7 @@ impl Room {
         check(job)?;
         match self {
             Self::Bubblewrap(room) => room.run(job, cancel).await,
+            Self::Docker(room) => room.run(job, cancel).await,
             Self::None(room) => room.run(job, cancel).await,
         }
     }

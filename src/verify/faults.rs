@@ -156,6 +156,20 @@ fn told(code: i32, channel: &Channel, at: &str) -> Result<(), Fault> {
     }
 }
 
+/// Words for what the whole machine lacked, whoever's run it was: such a fault uses up no try of a candidate's.
+const MACHINES: [&str; 5] = [
+    "daemon-gone",
+    "image-gone",
+    "disk-full",
+    "network-refused",
+    "out-of-memory",
+];
+
+/// Whether a fault is the machine's as a whole: when it is mended, the next command tries again.
+pub(super) fn is_machines(outcome: AttemptOutcome, reason: &str) -> bool {
+    outcome == AttemptOutcome::Infra && MACHINES.contains(&reason)
+}
+
 fn running(channel: &Channel) -> String {
     match channel.running.as_slice() {
         [] => String::new(),

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::error::VerifyError;
-use super::faults::Fault;
+use super::faults::{Fault, is_machines};
 use super::key::{VerifyInputs, input_key};
 use super::runner::FILES;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
@@ -188,7 +188,7 @@ impl Verifier {
             environment: &subject.environment_key,
             variables: &subject.variables,
             settings: &subject.settings,
-            room: self.room.kind().name(),
+            room: &self.room.identity(),
             runner: &FILES,
         })
     }
@@ -302,8 +302,12 @@ impl Verifier {
     }
 }
 
+/// How many tries of the candidate's own there were: what the whole machine lacked says nothing about it.
 fn tries(attempts: &[Attempt]) -> u32 {
-    u32::try_from(attempts.len()).unwrap_or(u32::MAX)
+    let own = attempts
+        .iter()
+        .filter(|attempt| !is_machines(attempt.outcome, &attempt.reason));
+    u32::try_from(own.count()).unwrap_or(u32::MAX)
 }
 
 /// The outcome of an attempt that needs no other: an oracle, or the project's own fault.

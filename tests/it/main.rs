@@ -17,9 +17,17 @@ mod python;
 mod runner_matrix;
 mod sample;
 mod sample_run;
+#[path = "../shared/sandbox.rs"]
 mod sandbox;
 mod strip;
 mod strip_fuzz;
 mod strip_tree;
 mod variants;
 mod verify;
+
+use quarry::sandbox::RoomKind;
+
+/// The rooms of this harness.
+const ROOMS: [RoomKind; 2] = [RoomKind::Process, RoomKind::None];
+/// The one of them with walls.
+const CLOSED: RoomKind = RoomKind::Process;

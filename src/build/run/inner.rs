@@ -121,7 +121,7 @@ impl Inner {
         recorded = recorded.in_words_of(recipe);
         let key = recorded.environment.key.clone();
         let deps = self.dependencies(work, &key, &resolved).await?;
-        let key = project_key(input_key, &key, self.room.kind().name());
+        let key = project_key(input_key, &key, &self.room.identity());
         let (place, layer) = self.project(work, &key, &spec, &deps).await?;
         Ok((recorded, place, deps, layer))
     }

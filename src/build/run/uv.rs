@@ -103,9 +103,16 @@ impl Kit {
             .collect();
         let _ = writeln!(log, "$ {}", words.join(" "));
         let result = room.run(&job, cancel).await.map_err(|error| {
-            let (message, hints) = (error.to_string(), error.hints());
+            let (reason, message, hints) = (error.reason(), error.to_string(), error.hints());
             match error {
-                SandboxError::Io { .. } | SandboxError::Start { .. } => BuildError::Room { message, hints },
+                SandboxError::Io { .. }
+                | SandboxError::Start { .. }
+                | SandboxError::Daemon { .. }
+                | SandboxError::NoDaemon { .. } => BuildError::Room {
+                    reason,
+                    message,
+                    hints,
+                },
                 _ => BuildError::Adapter { message, hints },
             }
         })?;
@@ -186,10 +193,10 @@ impl Kit {
             // Between two mounts no file can be linked; said outright, it is no warning.
             (
                 "UV_LINK_MODE",
-                if call.room.kind() == RoomKind::Process {
-                    "copy"
-                } else {
+                if call.room.kind() == RoomKind::None {
                     "hardlink"
+                } else {
+                    "copy"
                 },
             ),
             ("PIP_DISABLE_PIP_VERSION_CHECK", "1"),

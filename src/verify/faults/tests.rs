@@ -100,3 +100,23 @@ fn the_test_that_was_running_is_named() {
     let fault = judge(Ended::TimeOut, &channel).unwrap_err();
     assert!(fault.detail.contains("`b`"), "{}", fault.detail);
 }
+
+#[test]
+fn what_the_machine_lacks_is_held_against_nobody() {
+    for reason in [
+        "daemon-gone",
+        "image-gone",
+        "disk-full",
+        "network-refused",
+        "out-of-memory",
+    ] {
+        assert!(is_machines(AttemptOutcome::Infra, reason), "{reason}");
+    }
+    for reason in ["memory-limit", "time-out", "lost-channel", "crash", "sandbox"] {
+        assert!(
+            !is_machines(AttemptOutcome::Infra, reason),
+            "{reason}: it may be the candidate's own doing"
+        );
+    }
+    assert!(!is_machines(AttemptOutcome::Project, "disk-full"));
+}

@@ -126,7 +126,7 @@ impl Verifier {
             .room
             .run(&job, &self.kill)
             .await
-            .map_err(|error| infra("sandbox", format!("failed to {error}")))?;
+            .map_err(|error| infra(error.reason(), format!("failed to {error}")))?;
         let told = read(&result.channel, &secret);
         log.run(run.side, run.number, &result, &told);
         blocking(move || {
