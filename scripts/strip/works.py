@@ -1,10 +1,12 @@
 """works.py QUARRY SRC WORK [NAME…]: does it still work? Builds and tests real projects before and after stripping.
 
 SRC holds unpacked source distributions. For each project: the tree as it is and its safe code-only variant (lines kept or
-not: --lines) are installed into an environment of their own and its tests are run; outcomes are compared by name. Prints
-what differs, and whether the stripper's report had warned of the file that differs.
+not: --keep-lines) are installed into an environment of their own and its tests are run; outcomes are compared by name. Prints
+what differs, by test function, and whether the stripper's report had warned: of the test's own file, of one that it
+imports, or of one further on. Every test that differs is listed by its name in WORK/NAME/differences.txt.
 """
 
+import ast
 import collections
 import glob
 import json
@@ -57,6 +59,59 @@ def outcomes(tree, work, python, dependencies, tests):
     return found, ran.stdout
 
 
+class Imports:
+    """Which files of a tree a file imports, and by that which warnings concern it."""
+
+    def __init__(self, tree):
+        self.tree, self.known = tree, {}
+        self.files = {os.path.relpath(os.path.join(top, file), tree)
+                      for top, _, files in os.walk(tree) for file in files if file.endswith(".py")}
+
+    def module(self, name):
+        """The files that importing a module runs: its own, and its packages'."""
+        found, parts = [], name.split(".")
+        for root in ("", "src/"):
+            for end in range(1, len(parts) + 1):
+                stem = root + "/".join(parts[:end])
+                found += [path for path in (stem + ".py", stem + "/__init__.py") if path in self.files]
+        return found
+
+    def of(self, path):
+        if path not in self.known:
+            names = []
+            try:
+                with open(os.path.join(self.tree, path), "rb") as file:
+                    nodes = list(ast.walk(ast.parse(file.read())))
+            except (SyntaxError, ValueError):
+                nodes = []
+            package = path.split("/")[:-1]
+            for node in nodes:
+                if isinstance(node, ast.Import):
+                    names += [alias.name for alias in node.names]
+                elif isinstance(node, ast.ImportFrom):
+                    start = package[:len(package) + 1 - node.level] if node.level else []
+                    base = ".".join([part for part in start if part != "src"] + ([node.module] if node.module else []))
+                    names += [base] + ["%s.%s" % (base, alias.name) for alias in node.names]
+            # What pytest runs beside a test.
+            above = ["/".join(package[:end] + ["conftest.py"]) for end in range(len(package) + 1)]
+            self.known[path] = {file for name in names for file in self.module(name)} | (set(above) & self.files)
+        return self.known[path]
+
+    def warned(self, test, needs):
+        stem = test.split("::")[0].replace(".", "/")
+        # A class's name may stand behind the module's.
+        level = {path for path in self.files if stem == path[:-3] or stem.startswith(path[:-3] + "/")}
+        seen = set()
+        for where in ["itself", "an import"] + ["a further import"] * 20:
+            # That a doctest is gone explains no other test.
+            kinds = set().union(*(needs.get(path, set()) for path in level)) - {"doctest"}
+            if kinds:
+                return where, kinds
+            seen |= level
+            level = {path for file in level for path in self.of(file)} - seen
+        return "nothing", set()
+
+
 def main(quarry, src, work, *names):
     quarry, src, work = map(os.path.abspath, (quarry, src, work))
     options = [name for name in names if name.startswith("--")]
@@ -94,12 +149,20 @@ def main(quarry, src, work, *names):
         changed = sorted(test for test in before.keys() & after.keys() if before[test] != after[test])
         print("%-9s collected %d → %d; %s → %s; gone %d, new %d, other outcome %d" % (
             name, len(before), len(after), summary["full"], summary["stripped"], len(gone), len(new), len(changed)))
-        for test in gone + new + changed:
-            module = test.split("::")[0].replace(".", "/")
-            warned = sorted(set().union(*(
-                kinds for path, kinds in needs.items() if path[:-3] == module or module.startswith(path[:-3] + "/"))))
-            print("    %s: %s → %s; its own file was warned of: %s" % (
-                test, before.get(test), after.get(test), ", ".join(warned) or "no"))
+        imports = Imports(os.path.join(work, name, "full", "tree"))
+        groups, unwarned = collections.Counter(), 0
+        with open(os.path.join(work, name, "differences.txt"), "w") as listing:
+            for test in gone + new + changed:
+                where, kinds = imports.warned(test, needs)
+                line = "%s → %s; warned of %s: %s" % (
+                    before.get(test), after.get(test), where, ", ".join(sorted(kinds)) or "-")
+                listing.write("%s: %s\n" % (test, line))
+                groups[test.split("[")[0], line] += 1
+                unwarned += not kinds
+        for (test, line), count in sorted(groups.items()):
+            print("    %s%s: %s" % (test, " (%d times)" % count if count > 1 else "", line))
+        if groups:
+            print("    %d of %d differences were not warned of" % (unwarned, sum(groups.values())))
         print("    the report warns of %d files: %s" % (
             len(needs), dict(collections.Counter(kind for kinds in needs.values() for kind in kinds))), flush=True)
     sys.exit(bool(bad))

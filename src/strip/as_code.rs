@@ -38,6 +38,8 @@ pub enum Use {
     Getdoc,
     /// `inspect.getsource`, `linecache` and the like: they see other text.
     Source,
+    /// A literal ends like the name of a Python file: what is read from such a file has lost its comments.
+    PythonFile,
     /// Line numbers of frames and tracebacks: they move unless lines are kept.
     LineNumber,
     /// `PYTEST_DONT_REWRITE` in a module's docstring.
@@ -50,7 +52,7 @@ pub enum Use {
 static WORDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     Regex::new(
         "__doc__|PYTEST_DONT_REWRITE|def t_|getsource|getdoc|getcomments|findsource|linecache|f_lineno|tb_lineno|\
-         co_firstlineno|open\\(__file__",
+         co_firstlineno|open\\(__file__|\\.pyi?[\"']",
     )
     .ok()
 });
@@ -99,6 +101,7 @@ impl<'text> Reads<'text> {
                     Use::PytestRewrite
                 }
                 b"getdoc" => Use::Getdoc,
+                [b'.', ..] => Use::PythonFile,
                 b"f_lineno" | b"tb_lineno" | b"co_firstlineno" => Use::LineNumber,
                 _ => Use::Source,
             };
@@ -111,14 +114,33 @@ impl<'text> Reads<'text> {
         reads
     }
 
-    /// Adds what was found to a report; words inside comments and strings do not count.
+    /// Adds what was found to a report; words inside comments and strings do not count, and names of files only there.
     pub(super) fn report(&self, tokens: &[Token], uses: &mut Vec<Finding>) {
         uses.extend(self.findings.iter().filter(|finding| {
-            let token = tokens.partition_point(|token| syntax::end(token) <= finding.offset);
-            finding.kind == Use::PytestRewrite
-                || tokens.get(token).is_some_and(|token| {
-                    syntax::start(token) <= finding.offset && token.kind() == TokenKind::Name
-                })
+            let at = tokens.partition_point(|token| syntax::end(token) <= finding.offset);
+            let kind = tokens
+                .get(at)
+                .filter(|token| syntax::start(token) <= finding.offset)
+                .map(Token::kind);
+            match finding.kind {
+                Use::PytestRewrite => true,
+                // A string at the start of a statement is not used, most likely a docstring.
+                Use::PythonFile => match kind {
+                    Some(TokenKind::String) => tokens[..at]
+                        .iter()
+                        .rfind(|token| {
+                            !matches!(token.kind(), TokenKind::NonLogicalNewline | TokenKind::Comment)
+                        })
+                        .is_some_and(|token| {
+                            !matches!(
+                                token.kind(),
+                                TokenKind::Newline | TokenKind::Indent | TokenKind::Dedent
+                            )
+                        }),
+                    kind => kind == Some(TokenKind::FStringMiddle),
+                },
+                _ => kind == Some(TokenKind::Name),
+            }
         }));
     }
 
@@ -288,5 +310,41 @@ fn last_name(expression: &Expr) -> Option<&str> {
         Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
         Expr::Name(name) => Some(name.id.as_str()),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strip::python::{Dialect, strip};
+
+    fn uses(source: &str) -> Vec<(u32, Use)> {
+        strip(source.as_bytes(), Dialect::Module, &Policy::default())
+            .facts
+            .uses
+    }
+
+    #[test]
+    fn who_reads_docstrings_or_the_source_is_told_by_line() {
+        assert_eq!(uses("import inspect\ninspect.getsource(f)\n"), [(2, Use::Source)]);
+        assert_eq!(uses("print(__doc__ % 1)\n"), [(1, Use::DocOperand)]);
+        assert_eq!(uses("x = 'f_lineno'  # f_lineno\n"), []);
+    }
+
+    #[test]
+    fn a_name_of_python_files_is_told_where_it_is_used() {
+        let told = [(2, Use::PythonFile)];
+        assert_eq!(uses("import glob\nfor x in glob.glob('*.py'): pass\n"), told);
+        assert_eq!(uses("x = (\n    f\"{name}.pyi\")\n"), told);
+        assert_eq!(uses("x = [ # c\n  'a.py', 'b']\n"), told);
+        for silent in [
+            "'''Like a.py'''\n",
+            "def f():\n    'a.py'\n",
+            "# 'a.py'\nx = 1\n",
+            "x = 'a.pyc'\n",
+            "a.py\n",
+        ] {
+            assert_eq!(uses(silent), [], "{silent}");
+        }
     }
 }
