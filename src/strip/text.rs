@@ -41,8 +41,10 @@ pub(super) enum Undecodable {
 enum Codec {
     Utf8,
     Ascii,
-    /// One byte, one character; what the upper half means does not matter here.
     Latin1,
+    /// One byte, one character. Which one does not matter here, but that it may be a letter of a name does: the upper
+    /// half is read as U+0180 to U+01FF, which are all letters.
+    OneByte,
     Table(&'static Encoding),
 }
 
@@ -70,6 +72,10 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Text<'_>, Undecodable> {
         Codec::Latin1 => match str::from_utf8(bytes) {
             Ok(text) if text.is_ascii() => Cow::Borrowed(text),
             _ => Cow::Owned(bytes.iter().map(|byte| char::from(*byte)).collect()),
+        },
+        Codec::OneByte => match str::from_utf8(bytes) {
+            Ok(text) if text.is_ascii() => Cow::Borrowed(text),
+            _ => Cow::Owned(bytes.iter().map(|byte| one_byte(*byte)).collect()),
         },
         Codec::Table(table) => table
             .decode_without_bom_handling_and_without_replacement(bytes)
@@ -101,6 +107,18 @@ impl Text<'_> {
                     bytes.push(u8::try_from(u32::from(character)).ok()?);
                 }
             }
+            Codec::OneByte => {
+                for character in text.chars() {
+                    let number = u32::from(character);
+                    let byte = if number < 0x80 {
+                        Some(number)
+                    } else {
+                        number.checked_sub(0x100)
+                    };
+                    let byte = u8::try_from(byte?).ok()?;
+                    bytes.push(Some(byte).filter(|byte| one_byte(*byte) == character)?);
+                }
+            }
             Codec::Table(table) => {
                 let (encoded, used, lossy) = table.encode(text);
                 if lossy || used != table {
@@ -122,6 +140,15 @@ impl Text<'_> {
         };
         // Any reader of an ASCII text reads the same.
         bom == self.bom && (codec == Some(self.codec) || (codec.is_some() && rest.is_ascii()))
+    }
+}
+
+/// What a byte of a codec with one byte a character is read as.
+fn one_byte(byte: u8) -> char {
+    if byte.is_ascii() {
+        char::from(byte)
+    } else {
+        char::from_u32(0x100 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
     }
 }
 
@@ -266,16 +293,17 @@ fn by_name(name: &str) -> Option<Codec> {
             return Some(Codec::Latin1);
         }
         let part: u8 = number.parse().ok()?;
-        return matches!(part, 1..=16).then_some(Codec::Latin1);
+        return matches!(part, 1..=16).then_some(Codec::OneByte);
     }
     let label = match plain.as_str() {
-        "l1" | "cp819" | "ibm819" | "88591" | "cp437" | "ibm437" | "437" | "cp850" | "850" | "ibm850"
-        | "cp852" | "cp855" | "cp857" | "cp858" | "cp860" | "cp861" | "cp862" | "cp863" | "cp865"
-        | "cp866" | "ibm866" | "cp1250" | "cp1251" | "cp1252" | "cp1253" | "cp1254" | "cp1255" | "cp1256"
-        | "cp1257" | "cp1258" | "windows1250" | "windows1251" | "windows1252" | "windows1253"
-        | "windows1254" | "windows1255" | "windows1256" | "windows1257" | "windows1258" | "1250" | "1251"
-        | "1252" | "koi8r" | "koi8u" | "macroman" | "macintosh" | "maccyrillic" | "tis620" | "ptcp154" => {
-            return Some(Codec::Latin1);
+        "l1" | "cp819" | "ibm819" | "88591" => return Some(Codec::Latin1),
+        "cp437" | "ibm437" | "437" | "cp850" | "850" | "ibm850" | "cp852" | "cp855" | "cp857" | "cp858"
+        | "cp860" | "cp861" | "cp862" | "cp863" | "cp865" | "cp866" | "ibm866" | "cp1250" | "cp1251"
+        | "cp1252" | "cp1253" | "cp1254" | "cp1255" | "cp1256" | "cp1257" | "cp1258" | "windows1250"
+        | "windows1251" | "windows1252" | "windows1253" | "windows1254" | "windows1255" | "windows1256"
+        | "windows1257" | "windows1258" | "1250" | "1251" | "1252" | "koi8r" | "koi8u" | "macroman"
+        | "macintosh" | "maccyrillic" | "tis620" | "ptcp154" => {
+            return Some(Codec::OneByte);
         }
         "gbk" | "cp936" | "936" | "ms936" | "gb2312" | "euccn" | "gb231280" => "gbk",
         "gb18030" => "gb18030",
@@ -310,7 +338,9 @@ mod tests {
         for (name, bytes) in [
             ("latin-1", &b"x = '\xe9\x81'"[..]),
             ("cp1252", b"x = '\x80'"),
-            ("koi8-r", b"x = '\xc1'"),
+            ("koi8-r", b"\xd7\xf7\x80 = '\xc1\xff'"),
+            ("cp437", b"x = '\x80\xff'"),
+            ("iso-8859-5", b"\xd7 = 1"),
             ("shift_jis", b"x = '\x83\x5c'"),
             ("euc-jp", b"x = '\xa4\xa2'"),
             ("gbk", b"x = '\xc4\xe3'"),
@@ -321,6 +351,23 @@ mod tests {
             let text = decode(&file).unwrap_or_else(|why| panic!("{name}: {why:?}"));
             assert_eq!(text.encode(&text.body).unwrap(), file, "{name}");
             assert!(text.same_codec(&file));
+        }
+    }
+
+    #[test]
+    fn one_byte_is_one_letter_and_nothing_else_has_a_byte() {
+        let file: Vec<u8> = b"# coding: koi8-r\n".iter().copied().chain(0x20..=0xff).collect();
+        let text = decode(&file).unwrap();
+        assert_eq!(text.body.chars().count(), file.len());
+        assert!(
+            text.body
+                .chars()
+                .filter(|c| !c.is_ascii())
+                .all(char::is_alphabetic)
+        );
+        assert_eq!(text.encode(&text.body).unwrap(), file);
+        for stranger in ["\u{80}", "\u{e9}", "\u{17f}", "\u{200}", "\u{101}"] {
+            assert_eq!(text.encode(stranger), None, "{stranger:?}");
         }
     }
 

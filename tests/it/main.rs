@@ -21,6 +21,7 @@ mod sample_run;
 mod sandbox;
 mod strip;
 mod strip_fuzz;
+mod strip_hostile;
 mod strip_tree;
 mod variants;
 mod verify;

@@ -1,0 +1,105 @@
+//! What the system refuses to read, and what is too large to look into, gets a status; the rest is stripped all the same.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::unix::process::CommandExt as _;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::program::QUARRY;
+
+/// A user that owns nothing here.
+const NOBODY: u32 = 65534;
+
+fn allow(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+fn report(path: &Path) -> Value {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+fn status<'report>(report: &'report Value, path: &str) -> &'report Value {
+    let files = report["files"].as_array().unwrap();
+    files.iter().find(|file| file["path"] == path).unwrap()
+}
+
+#[test]
+fn what_cannot_be_read_is_told_and_the_rest_is_stripped() {
+    let temp = tempfile::tempdir().unwrap();
+    let source = temp.path().join("source");
+    fs::create_dir_all(source.join("closed")).unwrap();
+    for name in ["open.py", "secret.py", "closed/inner.py"] {
+        fs::write(source.join(name), "x = 1  # c\n").unwrap();
+    }
+    allow(&source.join("secret.py"), 0o000);
+    allow(&source.join("closed"), 0o000);
+    let results = temp.path().join("results");
+    fs::create_dir(&results).unwrap();
+    for folder in [temp.path(), &results] {
+        allow(folder, 0o777);
+    }
+    // Nothing is closed to root, so that root asks as somebody else, by a copy that somebody else may run.
+    let program = temp.path().join("quarry");
+    let is_root = fs::metadata(temp.path()).unwrap().uid() == 0;
+    let mut command = if is_root {
+        fs::copy(QUARRY, &program).unwrap();
+        allow(&program, 0o755);
+        let mut command = Command::new(&program);
+        command.uid(NOBODY).gid(NOBODY);
+        command
+    } else {
+        Command::new(QUARRY)
+    };
+    let target = results.join("out");
+    let said = command
+        .current_dir(&results)
+        .args(["--quiet", "strip"])
+        .arg(&source)
+        .arg("--out")
+        .arg(&target)
+        .arg("--report")
+        .arg(results.join("report.json"))
+        .output()
+        .unwrap();
+    allow(&source.join("closed"), 0o755);
+    let shown = String::from_utf8_lossy(&said.stderr);
+    assert_eq!(said.status.code(), Some(1), "{shown}");
+    assert_eq!(fs::read(target.join("open.py")).unwrap(), b"x = 1\n");
+    assert!(!target.join("secret.py").exists() && !target.join("closed/inner.py").exists());
+    let report = report(&results.join("report.json"));
+    assert_eq!(status(&report, "secret.py")["untouched"]["reason"], "unreadable");
+    let skipped = &report["skipped"][0];
+    assert_eq!(skipped["path"], "closed");
+    assert!(
+        skipped["reason"].as_str().unwrap().contains("denied"),
+        "{skipped}"
+    );
+}
+
+#[test]
+fn a_line_of_a_hundred_megabytes_is_left_as_it_is() {
+    let temp = tempfile::tempdir().unwrap();
+    let source = temp.path().join("source");
+    fs::create_dir(&source).unwrap();
+    let line = [b"x = '".as_slice(), &vec![b'a'; 100 << 20], b"'  # c\n"].concat();
+    fs::write(source.join("line.py"), &line).unwrap();
+    fs::write(source.join("a.py"), "x = 1  # c\n").unwrap();
+    let target = temp.path().join("out");
+    let said = Command::new(QUARRY)
+        .args(["--quiet", "strip"])
+        .arg(&source)
+        .arg("--out")
+        .arg(&target)
+        .arg("--report")
+        .arg(temp.path().join("report.json"))
+        .output()
+        .unwrap();
+    assert!(said.status.success(), "{}", String::from_utf8_lossy(&said.stderr));
+    assert!(fs::read(target.join("line.py")).unwrap() == line);
+    assert_eq!(fs::read(target.join("a.py")).unwrap(), b"x = 1\n");
+    let report = report(&temp.path().join("report.json"));
+    assert_eq!(status(&report, "line.py")["untouched"]["reason"], "too-large");
+}
