@@ -16,6 +16,7 @@
 //!
 //! | module | what it knows |
 //! |---|---|
+//! | [`mod@detect`] | what a repository asks for, where no recipe says it |
 //! | [`spec`] | what install lines and the repository's requirement files ask for |
 //! | [`python`] | which interpreter a recipe means |
 //! | [`lock`] | what a lock is, and what of the resolver's answer belongs in it |
@@ -29,6 +30,7 @@
 //! | [`products`] | what an install did to a work tree |
 //! | [`run`] | the shell |
 
+pub mod detect;
 pub mod error;
 pub mod faults;
 pub mod index;

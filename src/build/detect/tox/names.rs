@@ -1,0 +1,74 @@
+//! Generative names: `py{310,311}-{a,b}`, ranges among them.
+
+use crate::build::detect::interpreters::{Minor, minor_of};
+
+/// How many names a generative name may stand for.
+const NAMES: usize = 256;
+
+/// `py311`, `3.11`, `py3.11`: 11.
+pub(super) fn factor_version(factor: &str) -> Option<Minor> {
+    minor_of(factor).or_else(|| minor_of(&factor.replace('.', "")))
+}
+
+/// A list of generative names: `py{310,311}-{a,b}, lint`.
+pub(super) fn expand(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for part in split_outside(text) {
+        let mut open = vec![part];
+        while let Some(name) = open.pop() {
+            let span = name
+                .find('{')
+                .and_then(|start| Some((start, start + name[start..].find('}')?)));
+            match span {
+                Some((start, end)) if open.len() < NAMES => {
+                    let choices: Vec<_> = name[start + 1..end].split(',').map(str::trim).collect();
+                    open.extend(
+                        choices
+                            .into_iter()
+                            .rev()
+                            .flat_map(range)
+                            .map(|choice| format!("{}{choice}{}", &name[..start], &name[end + 1..])),
+                    );
+                }
+                _ if names.len() < NAMES => names.push(name.trim_matches('-').to_owned()),
+                _ => {}
+            }
+        }
+    }
+    names.retain(|name| !name.is_empty());
+    names
+}
+
+/// `310-312` in braces is a range.
+fn range(choice: &str) -> Vec<String> {
+    let ends = choice
+        .split_once('-')
+        .and_then(|(a, b)| Some((a.parse::<u32>().ok()?, b.parse::<u32>().ok()?)));
+    match ends {
+        Some((from, to)) if from <= to && to - from < 32 => {
+            (from..=to).rev().map(|number| number.to_string()).collect()
+        }
+        _ => vec![choice.to_owned()],
+    }
+}
+
+/// Splits at commas and blanks that are not in braces.
+pub(super) fn split_outside(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut depth = 0_u32;
+    for sign in text.chars() {
+        match sign {
+            '{' => depth += 1,
+            '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match (sign, parts.last_mut()) {
+            (',' | ' ' | '\t' | '\n', _) if depth == 0 => parts.push(String::new()),
+            (' ', _) => {}
+            (sign, Some(last)) => last.push(sign),
+            _ => {}
+        }
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
