@@ -3,6 +3,7 @@
 Under xdist only the controller holds this plugin, and the workers' reports reach it there.
 """
 
+import hashlib
 import os
 import sys
 import traceback
@@ -15,13 +16,13 @@ def version():
     return pytest.__version__
 
 
-def run(arguments, send, shorten, clean):
+def run(arguments, send, shorten, clean, wishes):
     """Runs pytest; returns its exit status."""
     package = os.path.dirname(pytest.__file__)
     main = os.path.join(package, "__main__.py")
     sys.argv = [main if os.path.exists(main) else pytest.__file__] + arguments
     failures = watch_conftests()
-    plugin = Plugin(send, shorten, clean)
+    plugin = Plugin(send, shorten, clean, wishes)
     try:
         status = int(pytest.main(list(arguments), plugins=[plugin]))
     except (SystemExit, pytest.UsageError) as error:
@@ -104,10 +105,26 @@ def seconds_of(report):
         return 0.0
 
 
+def place_of(raw, seed):
+    """A test's place in the random order: nothing but the seed and the names decides it.
+
+    Modules and classes stay together, as their fixtures are made for; what is shuffled is the modules, the classes of
+    a module, the tests of a class.
+    """
+    names = raw.partition("[")[0].replace("::()::", "::").split("::")
+    groups = ["::".join(names[:depth]) for depth in range(1, len(names))]
+    return [digest(seed, name) for name in groups + [raw]]
+
+
+def digest(seed, name):
+    return hashlib.sha256((seed + "\0" + name).encode("utf-8", "backslashreplace")).hexdigest()
+
+
 class Plugin(object):
     """Registered as an object, so it has no name that ``-p no:`` or a conftest's ``pytest_plugins`` could hit."""
 
-    def __init__(self, send, shorten, clean):
+    def __init__(self, send, shorten, clean, wishes):
+        self._order = wishes.get("order")
         self._send = send
         self._shorten = shorten
         self._clean = clean
@@ -128,6 +145,13 @@ class Plugin(object):
             self._send("collect-error", node=self._id(report.nodeid), message=message_of(report, self._shorten))
         elif report.skipped:
             self._send("collect-skip", node=self._id(report.nodeid), message=message_of(report, self._shorten))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session, config, items):
+        # First: what pytest and the project then do about the order (fixtures shared, tests marked as first) holds.
+        if self._order:
+            items.sort(key=lambda item: place_of(item.nodeid, self._order))
+            self._send("shuffled", seed=self._order)
 
     def pytest_collection_finish(self, session):
         self._tell_collected([item.nodeid for item in getattr(session, "items", [])])

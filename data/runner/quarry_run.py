@@ -1,7 +1,11 @@
 """Runs a project's tests the way ``python -m pytest`` or ``python -m unittest`` does, and tells every outcome
 through a channel that the tests' own output cannot reach.
 
-    python -S quarry_run.py CHANNEL pytest|unittest [ARGUMENT ...]      (the secret's hex digits on standard input)
+    python -S quarry_run.py CHANNEL pytest|unittest [ARGUMENT ...]
+
+On standard input: the secret's hex digits and a line's end, then, if there is anything to say, a JSON object.
+
+    order    what a random order is made of; without it tests run as they are collected
 
 The channel is a file outside the work tree. Every line is one event: 32 hex digits, a space, a JSON object. The
 digits seal the object with the secret (HMAC-SHA256), and every object holds its place in the sequence (``n``), so a
@@ -18,20 +22,23 @@ Plain Python, 3.6 to 3.13 and later; no dependency but the runner itself.
 import sys
 
 
-def read_secret():
-    """The secret; standard input is empty from here on."""
+def read_request():
+    """The secret and what else is asked; standard input is empty from here on."""
+    import json
     import os
 
-    line = b""
-    while not line.endswith(b"\n"):
-        chunk = os.read(0, 4096)
+    text = b""
+    while True:
+        chunk = os.read(0, 65536)
         if not chunk:
             break
-        line += chunk
+        text += chunk
     null = os.open(os.devnull, os.O_RDONLY)
     os.dup2(null, 0)
     os.close(null)
-    return bytes(bytearray.fromhex(line.decode("ascii").strip()))
+    secret, _, wishes = text.partition(b"\n")
+    wishes = json.loads(wishes.decode("utf-8")) if wishes.strip() else {}
+    return bytes(bytearray.fromhex(secret.decode("ascii").strip())), wishes
 
 
 def clean(text):
@@ -153,7 +160,9 @@ def main(argv):
     import os
 
     channel, runner, arguments = argv[1], argv[2], argv[3:]
-    send = open_channel(channel, read_secret())
+    secret, wishes = read_request()
+    send = open_channel(channel, secret)
+    del secret
     python = "%d.%d.%d" % sys.version_info[:3]
     here = start_site()
     # `python -m` puts the working folder first, once site is done.
@@ -166,7 +175,7 @@ def main(argv):
         return 97
     send("hello", protocol=1, runner=runner, version=adapter.version(), python=python)
     try:
-        status = adapter.run(arguments, send, shorten, clean)
+        status = adapter.run(arguments, send, shorten, clean, wishes)
     except BaseException:
         import traceback
 

@@ -3,6 +3,7 @@
 A test's id is unittest's own: ``package.module.Class.method``.
 """
 
+import hashlib
 import sys
 import time
 import unittest
@@ -15,7 +16,7 @@ def version():
     return "%d.%d.%d" % sys.version_info[:3]
 
 
-def run(arguments, send, shorten, clean):
+def run(arguments, send, shorten, clean, wishes):
     """Runs unittest; returns what pytest's exit status would be: 0 passed, 1 failed, 5 nothing to run."""
     sys.argv = [unittest.__file__.replace("__init__", "__main__")] + arguments
 
@@ -24,6 +25,9 @@ def run(arguments, send, shorten, clean):
             return make_result(self, send, shorten, clean)
 
         def run(self, test):
+            if wishes.get("order"):
+                shuffle(test, wishes["order"])
+                send("shuffled", seed=wishes["order"])
             tests = list(each_test(test))
             for case in tests:
                 if is_stand_in(case):
@@ -61,6 +65,27 @@ def each_test(suite):
                 yield case
     elif suite is not None:
         yield suite
+
+
+def shuffle(suite, seed):
+    """Puts the parts of a suite, and theirs, into an order that the seed and the names alone decide.
+
+    Modules and classes stay together, as their fixtures are made for.
+    """
+    parts = getattr(suite, "_tests", None)
+    if isinstance(parts, list):
+        for part in parts:
+            shuffle(part, seed)
+        parts.sort(key=lambda part: digest(seed, name_of(part)))
+
+
+def name_of(part):
+    """A test's name, or for a suite one that does not depend on its order."""
+    return min([case.id() for case in each_test(part)] or [""])
+
+
+def digest(seed, name):
+    return hashlib.sha256((seed + "\0" + name).encode("utf-8", "backslashreplace")).hexdigest()
 
 
 def is_stand_in(case):

@@ -13,6 +13,7 @@
 //! | [`image`] | which image a container begins from |
 //! | [`outcome`] | what happened to a test in a run |
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
+//! | [`rate`] | how often a test passed, with its bounds |
 //! | [`event`] | what a running stage tells whoever watches |
 //! | [`variant`] | a variant of a commit's tree, as it was made |
 //! | [`history`] | commits and tree changes as git tells them |
@@ -32,4 +33,5 @@ pub mod oracle;
 pub mod outcome;
 pub mod patch;
 pub mod path;
+pub mod rate;
 pub mod variant;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ids::TestId;
 use super::outcome::TestStatus;
+use super::rate::PassRate;
 
 /// Tests by what they did on both sides of the gold patch. Each list is sorted and free of duplicates;
 /// no test is in two of them.
@@ -31,15 +32,21 @@ pub struct Oracle {
     pub never_ran: Vec<TestId>,
     /// Not the same in every run of a side: in no oracle, with their rates.
     pub flaky: Vec<FlakyTest>,
+    /// The same in every run in collection order and another in the run in random order: in no other list.
+    #[serde(default)]
+    pub order_dependent: Vec<OrderDependentTest>,
     /// How each FAIL_TO_PASS test looked before gold: failed, errored at collection … (same order as the list).
     pub before_gold: Vec<TestStatus>,
-    /// Runs made before gold.
+    /// What the random order is made of; `null` when no run was made in one.
+    #[serde(default)]
+    pub order_seed: Option<String>,
+    /// Runs made before gold in collection order.
     pub runs_before: u32,
-    /// Runs made after gold.
+    /// Runs made after gold in collection order.
     pub runs_after: u32,
 }
 
-/// A test whose outcome varies between runs of one side.
+/// A test whose outcome varies between runs of one side in the same order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FlakyTest {
     /// The test.
@@ -48,4 +55,37 @@ pub struct FlakyTest {
     pub passed_before: u32,
     /// Runs after gold in which it passed.
     pub passed_after: u32,
+    /// How often it passes before gold.
+    pub before: PassRate,
+    /// How often it passes after gold.
+    pub after: PassRate,
+}
+
+impl FlakyTest {
+    /// A test that passed in so many runs `(of all)` before gold and after it.
+    pub fn new(test: TestId, before: (u32, u32), after: (u32, u32)) -> Self {
+        Self {
+            test,
+            passed_before: before.0,
+            passed_after: after.0,
+            before: PassRate::of(before.0, before.1),
+            after: PassRate::of(after.0, after.1),
+        }
+    }
+}
+
+/// A test that other tests help or hinder. A test that fails rarely, and did so in the run in random order alone,
+/// looks the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+pub struct OrderDependentTest {
+    /// The test.
+    pub test: TestId,
+    /// How it ended before gold, in collection order.
+    pub before: TestStatus,
+    /// How it ended before gold, in the random order.
+    pub before_shuffled: TestStatus,
+    /// How it ended after gold, in collection order.
+    pub after: TestStatus,
+    /// How it ended after gold, in the random order.
+    pub after_shuffled: TestStatus,
 }

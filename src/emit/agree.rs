@@ -12,7 +12,7 @@ use super::variants;
 use super::walk::{End, Trail, fresh, trails, walk};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
-use crate::domain::oracle::Oracle;
+use crate::domain::oracle::{FlakyTest, Oracle};
 
 /// Says in what the files of a version do not agree.
 pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem>) {
@@ -118,7 +118,7 @@ fn oracles_of(version: &Version) -> impl Iterator<Item = (usize, &TestsSaid)> {
         .iter()
         .enumerate()
         .filter_map(|(index, entry)| match entry {
-            LogEntry::Oracle(said) => Some((index, said)),
+            LogEntry::Oracle(said) => Some((index, &**said)),
             _ => None,
         })
 }
@@ -134,6 +134,11 @@ fn oracles(version: &Version, problems: &mut Vec<Problem>) {
 /// What is wrong with an oracle in itself.
 fn oracle_fault(oracle: &Oracle) -> Option<String> {
     let flaky: Vec<TestId> = oracle.flaky.iter().map(|flaky| flaky.test.clone()).collect();
+    let ordered: Vec<TestId> = oracle
+        .order_dependent
+        .iter()
+        .map(|test| test.test.clone())
+        .collect();
     let lists = [
         ("FAIL_TO_PASS", &oracle.fail_to_pass),
         ("PASS_TO_PASS", &oracle.pass_to_pass),
@@ -144,6 +149,7 @@ fn oracle_fault(oracle: &Oracle) -> Option<String> {
         ("skipped_on_one_side", &oracle.skipped_on_one_side),
         ("never_ran", &oracle.never_ran),
         ("flaky", &flaky),
+        ("order_dependent", &ordered),
     ];
     let mut seen: BTreeMap<&TestId, &str> = BTreeMap::new();
     for (name, tests) in lists {
@@ -170,11 +176,26 @@ fn oracle_fault(oracle: &Oracle) -> Option<String> {
     if oracle.runs_before == 0 || oracle.runs_after == 0 {
         return Some("no test was run on one of the sides".into());
     }
-    let too_often = oracle
-        .flaky
-        .iter()
-        .find(|flaky| flaky.passed_before > oracle.runs_before || flaky.passed_after > oracle.runs_after);
-    too_often.map(|flaky| format!("`{}` passed more often than it was run", flaky.test))
+    if !oracle.order_dependent.is_empty() && oracle.order_seed.is_none() {
+        return Some("tests depend on the order, and no run was in another".into());
+    }
+    oracle.flaky.iter().find_map(|flaky| {
+        let FlakyTest {
+            test,
+            passed_before,
+            passed_after,
+            ..
+        } = flaky;
+        if *passed_before > oracle.runs_before || *passed_after > oracle.runs_after {
+            return Some(format!("`{test}` passed more often than it was run"));
+        }
+        let counted = FlakyTest::new(
+            test.clone(),
+            (*passed_before, oracle.runs_before),
+            (*passed_after, oracle.runs_after),
+        );
+        (counted != *flaky).then(|| format!("the rates of `{test}` do not follow from its runs"))
+    })
 }
 
 fn rows(
@@ -249,6 +270,8 @@ fn row_fault(
         ("PASS_TO_PASS", row.pass_to_pass == oracle.pass_to_pass),
         ("PASS_TO_FAIL", row.pass_to_fail == oracle.pass_to_fail),
         ("flaky", row.flaky == oracle.flaky),
+        ("order_dependent", row.order_dependent == oracle.order_dependent),
+        ("order_seed", row.order_seed == oracle.order_seed),
         ("before_gold", row.before_gold == oracle.before_gold),
         ("runs_before", row.runs_before == oracle.runs_before),
         ("runs_after", row.runs_after == oracle.runs_after),

@@ -137,12 +137,12 @@ fn input_trails(input: &EmitInput) -> Result<BTreeMap<CandidateId, Trail>, EmitE
     }
     for verified in &input.verified {
         known("oracle", &verified.candidate, true)?;
-        entries.push(LogEntry::Oracle(TestsSaid {
+        entries.push(LogEntry::Oracle(Box::new(TestsSaid {
             candidate: verified.candidate.clone(),
             environment: verified.environment.key.clone(),
             exclude_newer: verified.environment.exclude_newer,
             oracle: verified.oracle.clone(),
-        }));
+        })));
     }
     Ok(trails(entries))
 }

@@ -24,7 +24,7 @@ pub enum LogEntry {
     /// A stage ended.
     Attempt(StageEnded),
     /// Tests judged it.
-    Oracle(TestsSaid),
+    Oracle(Box<TestsSaid>),
 }
 
 /// A pull request found merged.

@@ -13,7 +13,7 @@ use crate::domain::candidate::{
 use crate::domain::decision::{Decision, Verdict};
 use crate::domain::environment::{Constraint, Environment};
 use crate::domain::ids::{BlobId, CandidateId, CommitSha};
-use crate::domain::oracle::{FlakyTest, Oracle};
+use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
 use crate::domain::outcome::TestStatus;
 use crate::domain::patch::{ChangeKind, EntryKind, FileChange, Part};
 use crate::recipe::model::{self as recipe, Dataset, Emission, ProblemStatement, Recipe};
@@ -145,12 +145,16 @@ pub(crate) fn verified(number: u32) -> Verified {
         oracle: Oracle {
             fail_to_pass: vec!["tests/test_a.py::test_a[1 é]".into()],
             pass_to_pass: vec!["tests/test_a.py::test_b".into(), "tests/test_a.py::test_c".into()],
-            flaky: vec![FlakyTest {
-                test: "tests/test_a.py::test_d".into(),
-                passed_before: 0,
-                passed_after: 2,
-            }],
+            flaky: vec![FlakyTest::new("tests/test_a.py::test_d".into(), (0, 3), (2, 3))],
             before_gold: vec![TestStatus::CollectionError],
+            order_dependent: vec![OrderDependentTest {
+                test: "tests/test_a.py::test_e".into(),
+                before: TestStatus::Failed,
+                before_shuffled: TestStatus::Failed,
+                after: TestStatus::Passed,
+                after_shuffled: TestStatus::Failed,
+            }],
+            order_seed: Some("5eed".into()),
             runs_before: 3,
             runs_after: 3,
             ..Oracle::default()

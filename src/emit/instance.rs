@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::candidate::MergeKind;
 use crate::domain::ids::{BlobId, CommitSha, InstanceId, RepoName, TestId};
-use crate::domain::oracle::FlakyTest;
+use crate::domain::oracle::{FlakyTest, OrderDependentTest};
 use crate::domain::outcome::TestStatus;
 use crate::domain::patch::{ChangeKind, Part};
 use crate::domain::path::RepoPath;
@@ -50,11 +50,15 @@ pub struct Instance {
     pub pass_to_fail: Vec<TestId>,
     /// Tests whose outcome varied between runs of one side, with how often they passed: in no list above.
     pub flaky: Vec<FlakyTest>,
+    /// Tests that a random order changed: in no list above.
+    pub order_dependent: Vec<OrderDependentTest>,
+    /// What that order was made of; `null` when there was no run in one.
+    pub order_seed: Option<String>,
     /// How each test of `FAIL_TO_PASS` looked before the gold patch, in that list's order.
     pub before_gold: Vec<TestStatus>,
-    /// Runs before the gold patch.
+    /// Runs before the gold patch, in collection order.
     pub runs_before: u32,
-    /// Runs after it.
+    /// Runs after it, in collection order.
     pub runs_after: u32,
     /// The pull request's number.
     pub pull_number: u32,

@@ -58,6 +58,8 @@ pub fn row(
         pass_to_pass: oracle.pass_to_pass.clone(),
         pass_to_fail: oracle.pass_to_fail.clone(),
         flaky: oracle.flaky.clone(),
+        order_dependent: oracle.order_dependent.clone(),
+        order_seed: oracle.order_seed.clone(),
         before_gold: oracle.before_gold.clone(),
         runs_before: oracle.runs_before,
         runs_after: oracle.runs_after,

@@ -36,7 +36,7 @@ impl Trail {
             LogEntry::Attempt(ended) => {
                 self.attempts.insert(ended.stage, ended);
             }
-            LogEntry::Oracle(said) => self.oracle = Some(said),
+            LogEntry::Oracle(said) => self.oracle = Some(*said),
         }
     }
 }
@@ -141,7 +141,7 @@ fn meet(trail: &Trail, step: &mut FunnelStep, entries: &mut Vec<LogEntry>) -> Me
             let Some(ended) = ended else { return Met::Nothing };
             entries.push(LogEntry::Attempt(ended.clone()));
             if ended.stage == Stage::Verify && ended.outcome == AttemptOutcome::Done {
-                entries.extend(trail.oracle.clone().map(LogEntry::Oracle));
+                entries.extend(trail.oracle.clone().map(Box::new).map(LogEntry::Oracle));
             }
             match ended.outcome {
                 AttemptOutcome::Done => Met::On,

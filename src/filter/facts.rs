@@ -108,6 +108,11 @@ impl FactSource for CandidateFacts<'_> {
                 return self
                     .oracle(|oracle| Datum::texts(oracle.flaky.iter().map(|flaky| flaky.test.as_str())));
             }
+            F::OracleOrderDependent => {
+                return self.oracle(|oracle| {
+                    Datum::texts(oracle.order_dependent.iter().map(|test| test.test.as_str()))
+                });
+            }
             F::OracleRunsBefore => return self.oracle(|oracle| Datum::Int(oracle.runs_before.into())),
             F::OracleRunsAfter => return self.oracle(|oracle| Datum::Int(oracle.runs_after.into())),
         })

@@ -257,9 +257,12 @@ pub struct Verification {
     pub args: Vec<String>,
     /// What is run.
     pub scope: Scope,
-    /// Runs on each side, at least 1; 3 by default.
+    /// Runs on each side in collection order, at least 1; 3 by default.
     #[schemars(range(min = 1))]
     pub runs: u32,
+    /// Whether each side is run once more in a random order, modules and classes kept together; a test that this shows
+    /// to depend on the order is in no oracle.
+    pub random_order: bool,
     /// Wall-clock limit of one run, in seconds.
     #[schemars(range(min = 1))]
     pub timeout_seconds: u64,
@@ -293,6 +296,7 @@ impl Default for Verification {
                 .to_vec(),
             scope: Scope::Modules,
             runs: 3,
+            random_order: true,
             timeout_seconds: 900,
             silence_seconds: 300,
             memory_mb: 4096,

@@ -28,6 +28,9 @@ enum Told {
     Collected {
         ids: Vec<TestId>,
     },
+    Shuffled {
+        seed: String,
+    },
     CollectError {
         node: String,
         message: String,
@@ -109,6 +112,8 @@ pub struct Channel {
     pub outcome: RunOutcome,
     /// Every test that was collected.
     pub collected: BTreeSet<TestId>,
+    /// What the random order was made of, when the tests were put into one.
+    pub order: Option<String>,
     /// Why a test is not a plain pass (capped by the runner).
     pub messages: BTreeMap<TestId, String>,
     /// Seconds over all phases and tries of a test.
@@ -277,6 +282,7 @@ impl Reader {
             }
             Told::Missing { runner, message } => channel.missing = Some(format!("{runner}: {message}")),
             Told::Collected { ids } => channel.collected.extend(ids),
+            Told::Shuffled { seed } => channel.order = Some(seed),
             Told::CollectError { node, message } => {
                 channel.outcome.collection_errors.insert(node, message);
             }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::ids::TestId;
-use crate::domain::oracle::{FlakyTest, Oracle};
+use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
 use crate::domain::outcome::{RunOutcome, TestStatus};
 use crate::recipe::model::{BeforeGold, Verification};
 
@@ -65,32 +65,78 @@ fn list(before: Kind, after: Kind, uncollected: BeforeGold, absent: BeforeGold) 
     }
 }
 
+/// What all runs of a candidate told.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Runs {
+    /// Those before gold, in collection order; at least one.
+    pub before: Vec<RunOutcome>,
+    /// Those after gold, in collection order; at least one.
+    pub after: Vec<RunOutcome>,
+    /// The two in random order, if they were made.
+    pub shuffled: Option<Shuffled>,
+}
+
+/// A run of each side in one random order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Shuffled {
+    /// What the order is made of.
+    pub seed: String,
+    /// Before gold.
+    pub before: RunOutcome,
+    /// After gold.
+    pub after: RunOutcome,
+}
+
+impl Runs {
+    /// Every run.
+    pub fn all(&self) -> impl Iterator<Item = &RunOutcome> {
+        let shuffled = self
+            .shuffled
+            .iter()
+            .flat_map(|shuffled| [&shuffled.before, &shuffled.after]);
+        self.before.iter().chain(&self.after).chain(shuffled)
+    }
+}
+
 /// Sorts every test that any run knows into exactly one list of the oracle.
 ///
 /// A test is stable on a side when all its statuses there say the same of the code; a test that is not stable on both
-/// sides is flaky and in no other list. FAIL_TO_PASS: stable, not passing before, passing after. The order of the runs
-/// does not matter. Both slices hold at least one run.
-pub fn classify(before: &[RunOutcome], after: &[RunOutcome], settings: &Verification) -> Oracle {
-    let known: BTreeSet<&TestId> = before
-        .iter()
-        .chain(after)
-        .flat_map(|run| run.tests.keys())
-        .collect();
+/// sides is flaky and in no other list, one that is stable and that the random order changes is order-dependent.
+/// FAIL_TO_PASS: stable, not passing before, passing after. The order of the runs does not matter.
+pub fn classify(runs: &Runs, settings: &Verification) -> Oracle {
+    let known: BTreeSet<&TestId> = runs.all().flat_map(|run| run.tests.keys()).collect();
     let mut oracle = Oracle {
-        runs_before: count(before.len()),
-        runs_after: count(after.len()),
+        runs_before: count(runs.before.len()),
+        runs_after: count(runs.after.len()),
+        order_seed: runs.shuffled.as_ref().map(|shuffled| shuffled.seed.clone()),
         ..Oracle::default()
     };
     for test in known {
-        let (first, second) = (Side::of(test, before), Side::of(test, after));
+        let (first, second) = (Side::of(test, &runs.before), Side::of(test, &runs.after));
         let (Some(one), Some(other)) = (first.kind(), second.kind()) else {
-            oracle.flaky.push(FlakyTest {
-                test: test.clone(),
-                passed_before: first.passes(),
-                passed_after: second.passes(),
-            });
+            oracle.flaky.push(FlakyTest::new(
+                test.clone(),
+                (first.passes(), oracle.runs_before),
+                (second.passes(), oracle.runs_after),
+            ));
             continue;
         };
+        if let Some(shuffled) = &runs.shuffled {
+            let (before, after) = (
+                status_in(test, &shuffled.before),
+                status_in(test, &shuffled.after),
+            );
+            if (kind(before), kind(after)) != (one, other) {
+                oracle.order_dependent.push(OrderDependentTest {
+                    test: test.clone(),
+                    before: first.shown(),
+                    before_shuffled: before,
+                    after: second.shown(),
+                    after_shuffled: after,
+                });
+                continue;
+            }
+        }
         let list = list(
             one,
             other,

@@ -26,7 +26,7 @@ mod runner;
 mod seal;
 
 pub use channel::{Channel, Hello, read};
-pub use classify::classify;
+pub use classify::{Runs, Shuffled, classify};
 pub use error::VerifyError;
 pub use faults::{Ended, Fault, judge};
 pub use key::{VerifyInputs, input_key};
@@ -35,4 +35,4 @@ pub use run::{
     Failure, Patches, Subject, Trial, TrialOutcome, TrialRequest, Verified, Verifier, VerifyOutcome,
     VerifyRequest,
 };
-pub use runner::{FILES, command, name};
+pub use runner::{FILES, Wishes, command, name, stdin};

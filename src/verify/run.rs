@@ -1,5 +1,6 @@
 //! The shell of verifying: one candidate in, an oracle out, through the ledger.
 
+mod job;
 mod log;
 mod once;
 mod tree;
@@ -245,7 +246,7 @@ impl Verifier {
                 }
             }
             let mut text = log::Log::default();
-            let result = self.once(request, &mut text).await;
+            let result = self.once(request, &key, &mut text).await;
             if self.kill.is_cancelled() {
                 return Ok(VerifyOutcome::Cancelled);
             }

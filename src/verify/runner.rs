@@ -1,5 +1,8 @@
 //! The Python side, carried in the binary: `data/runner/`.
 
+use serde::Serialize;
+
+use crate::domain::hash::hex;
 use crate::recipe::model::Runner;
 
 /// The runner's files by name; they lie together in one folder, outside the work tree.
@@ -23,8 +26,26 @@ pub const fn name(runner: Runner) -> &'static str {
     }
 }
 
+/// What a run is asked beside its arguments.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Wishes {
+    /// What a random order is made of; without it tests run as they are collected.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub order: Option<String>,
+}
+
+/// What goes to the runner's standard input: the secret's hex digits, a line end, the wishes.
+pub fn stdin(secret: &[u8], wishes: &Wishes) -> Vec<u8> {
+    let mut text = hex(secret).into_bytes();
+    text.push(b'\n');
+    if *wishes != Wishes::default() {
+        text.extend(serde_json::to_vec(wishes).unwrap_or_default());
+    }
+    text
+}
+
 /// The command line of one run: `folder` is where [`FILES`] are, `channel` the file to append to, both as the job
-/// sees them. The secret's hex digits and a line end go to its standard input.
+/// sees them. [`stdin`] goes to its standard input.
 pub fn command(python: &str, folder: &str, channel: &str, runner: Runner, args: &[String]) -> Vec<String> {
     let launcher = format!("{folder}/{}", FILES[0].0);
     let mut line = [python, "-S", &launcher, channel, name(runner)]

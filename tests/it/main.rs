@@ -13,12 +13,14 @@ mod cli;
 mod emit;
 mod kill;
 mod program;
+mod prove;
 mod python;
 mod runner_matrix;
 mod sample;
 mod sample_run;
 #[path = "../shared/sandbox.rs"]
 mod sandbox;
+mod site;
 mod strip;
 mod strip_fuzz;
 mod strip_hostile;

@@ -1,51 +1,15 @@
 //! One candidate's verification, end to end, through the ledger, in both rooms.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use camino::Utf8PathBuf;
-use quarry::blobs::Blobs;
-use quarry::clock::SystemClock;
-use quarry::domain::attempt::{Attempt, AttemptOutcome, Stage};
-use quarry::domain::event::Silent;
+use quarry::domain::attempt::AttemptOutcome;
 use quarry::domain::ids::TestId;
 use quarry::domain::oracle::{FlakyTest, Oracle};
 use quarry::domain::outcome::TestStatus;
 use quarry::domain::path::RepoPath;
-use quarry::recipe::model::{Runner, Verification};
-use quarry::sandbox::{FurnishError, Furnishing, Mount, Room, RoomKind, Toolchain};
-use quarry::store::Store;
-use quarry::verify::{Failure, Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
-use quarry::workspace::{Context, Workspace, WorkspaceLock};
+use quarry::sandbox::RoomKind;
+use quarry::verify::{VerifyOutcome, VerifyRequest};
 use tokio_util::sync::CancellationToken;
 
-/// Some Python with its standard library, and one file that "installing" leaves in the work tree.
-struct Plain(PathBuf);
-
-impl Furnishing for Plain {
-    fn toolchain(&self, _tree: &Path) -> Result<Toolchain, FurnishError> {
-        let python = self.0.canonicalize().unwrap();
-        let prefix = python.parent().unwrap().parent().unwrap();
-        let mounts = if prefix.starts_with("/usr") {
-            vec![]
-        } else {
-            vec![Mount::read_only(prefix, prefix)]
-        };
-        let env = BTreeMap::from([("FLAVOUR".to_owned(), "plain".to_owned())]);
-        Ok(Toolchain {
-            mounts,
-            path_dirs: vec![python.parent().unwrap().to_owned()],
-            python,
-            env,
-        })
-    }
-
-    fn lay_products(&self, tree: &Path) -> Result<(), FurnishError> {
-        std::fs::write(tree.join("product.txt"), "left by the install").unwrap();
-        Ok(())
-    }
-}
+use crate::site::{Site, adds};
 
 const TESTS: &str = r#"import os
 import unittest
@@ -97,101 +61,6 @@ const GOLD: &str = "diff --git a/lib.py b/lib.py
 +VALUE = 2
 ";
 
-/// A patch that adds one file.
-fn adds(path: &str, text: &str) -> Vec<u8> {
-    let lines = text
-        .lines()
-        .fold(String::new(), |lines, line| lines + "+" + line + "\n");
-    let count = text.lines().count();
-    format!("diff --git a/{path} b/{path}\nnew file mode 100644\n--- /dev/null\n+++ b/{path}\n@@ -0,0 +1,{count} @@\n{lines}")
-        .into_bytes()
-}
-
-struct Site {
-    folder: tempfile::TempDir,
-    context: Context,
-    verifier: Verifier,
-    _lock: WorkspaceLock,
-}
-
-impl Site {
-    fn new(kind: RoomKind) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let place = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
-        let workspace = Workspace::at(&place);
-        let lock = workspace.lock().unwrap();
-        let context = Context {
-            store: Store::open(&workspace.ledger()).unwrap(),
-            blobs: Blobs::new(workspace.state().join("blobs")),
-            workspace,
-            clock: Arc::new(SystemClock),
-            events: Arc::new(Silent),
-            cancel: CancellationToken::new(),
-            jobs: 2,
-        };
-        let room = Room::detect(kind, &folder.path().join("room")).unwrap();
-        let verifier = Verifier::new(context.clone(), room).unwrap();
-        let tree = folder.path().join("tree");
-        std::fs::create_dir_all(tree.join("tests")).unwrap();
-        std::fs::write(tree.join("lib.py"), "VALUE = 1\n").unwrap();
-        std::fs::write(tree.join("tests/__init__.py"), "").unwrap();
-        Self {
-            folder,
-            context,
-            verifier,
-            _lock: lock,
-        }
-    }
-
-    fn request(&self, tests: &str, gold: &str) -> VerifyRequest {
-        VerifyRequest {
-            subject: Subject {
-                candidate: "quarry-bench/tiny#1".parse().unwrap(),
-                base_commit: "d16bfe05a744909de4b27f5875fe0d4ed41ce607".parse().unwrap(),
-                patches: Patches {
-                    test: adds("tests/test_lib.py", tests),
-                    gold: gold.into(),
-                },
-                touched: vec![RepoPath::from("tests/test_lib.py")],
-                environment_key: "plain".to_owned(),
-                variables: BTreeMap::new(),
-                settings: Verification {
-                    runner: Runner::Unittest,
-                    args: vec![],
-                    ..Verification::default()
-                },
-            },
-            tree: self.folder.path().join("tree"),
-            environment: Arc::new(Plain(crate::python::python())),
-            again: false,
-        }
-    }
-
-    async fn failure(&self, request: &VerifyRequest) -> Failure {
-        match self.verifier.verify(request).await.unwrap() {
-            VerifyOutcome::Failed(failure) => failure,
-            other => panic!("{other:?}"),
-        }
-    }
-
-    fn attempts(&self) -> Vec<Attempt> {
-        self.context.store.attempts(Some(Stage::Verify), None).unwrap()
-    }
-
-    fn log(&self, failure: &Failure) -> String {
-        String::from_utf8(self.context.blobs.get(failure.log.as_ref().unwrap()).unwrap()).unwrap()
-    }
-
-    /// What runs left in the scratch folder, beside the runner's own files.
-    fn leftovers(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.context.workspace.scratch()).unwrap();
-        entries
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| name != "runner")
-            .collect()
-    }
-}
-
 fn ids(names: &[&str]) -> Vec<TestId> {
     names
         .iter()
@@ -208,11 +77,7 @@ async fn both_sides_make_an_oracle_that_is_made_once() {
         fail_to_fail: ids(&["test_never"]),
         skipped_on_one_side: ids(&["test_skipped_before"]),
         never_ran: ids(&["test_skipped"]),
-        flaky: vec![FlakyTest {
-            test: ids(&["test_order"])[0].clone(),
-            passed_before: 2,
-            passed_after: 2,
-        }],
+        flaky: vec![FlakyTest::new(ids(&["test_order"])[0].clone(), (2, 3), (2, 3))],
         before_gold: vec![TestStatus::Failed],
         runs_before: 3,
         runs_after: 3,
@@ -225,12 +90,21 @@ async fn both_sides_make_an_oracle_that_is_made_once() {
         let VerifyOutcome::Verified(verified) = &first else {
             panic!("{kind:?}: {first:?}")
         };
+        let seed = site.verifier.input_key(&request.subject)[..16].to_owned();
+        let expected = Oracle {
+            order_seed: Some(seed),
+            ..expected.clone()
+        };
         assert_eq!(verified.oracle, expected, "{kind:?}");
         assert!(verified.runner.starts_with("unittest 3."), "{}", verified.runner);
         assert_eq!(site.leftovers(), [""; 0], "{kind:?}");
         let log = site.context.blobs.get(verified.log.as_ref().unwrap()).unwrap();
         let log = String::from_utf8(log).unwrap();
         assert!(log.contains("==== run 3 after gold ===="), "{log}");
+        assert!(
+            log.contains("==== the run in random order after gold ===="),
+            "{log}"
+        );
 
         assert_eq!(site.verifier.verify(&request).await.unwrap(), first, "{kind:?}");
         assert_eq!(

@@ -221,6 +221,7 @@ facts! {
         OraclePassToAbsent "oracle.pass_to_absent" Type::list(Type::String), Oracle, Yes, No, "tests that pass in every run before gold and are unknown after";
         OracleNeverRan "oracle.never_ran" Type::list(Type::String), Oracle, Yes, No, "tests skipped throughout, on both sides";
         OracleFlaky "oracle.flaky" Type::list(Type::String), Oracle, Yes, No, "tests whose outcome varies between runs of one side";
+        OracleOrderDependent "oracle.order_dependent" Type::list(Type::String), Oracle, Yes, No, "tests that a run in random order changes";
         OracleRunsBefore "oracle.runs_before" Type::Int, Oracle, Yes, No, "runs made before gold";
         OracleRunsAfter "oracle.runs_after" Type::Int, Oracle, Yes, No, "runs made after gold";
     }

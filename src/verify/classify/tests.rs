@@ -34,6 +34,11 @@ fn run(status: TestStatus) -> RunOutcome {
 
 fn lists(oracle: &Oracle) -> BTreeMap<&'static str, Vec<TestId>> {
     let flaky = oracle.flaky.iter().map(|flaky| flaky.test.clone()).collect();
+    let ordered = oracle
+        .order_dependent
+        .iter()
+        .map(|test| test.test.clone())
+        .collect();
     BTreeMap::from([
         ("fail_to_pass", oracle.fail_to_pass.clone()),
         ("pass_to_pass", oracle.pass_to_pass.clone()),
@@ -44,7 +49,16 @@ fn lists(oracle: &Oracle) -> BTreeMap<&'static str, Vec<TestId>> {
         ("skipped_on_one_side", oracle.skipped_on_one_side.clone()),
         ("never_ran", oracle.never_ran.clone()),
         ("flaky", flaky),
+        ("order_dependent", ordered),
     ])
+}
+
+fn runs(before: &[RunOutcome], after: &[RunOutcome]) -> Runs {
+    Runs {
+        before: before.to_vec(),
+        after: after.to_vec(),
+        shuffled: None,
+    }
 }
 
 fn settings(uncollected: BeforeGold, absent: BeforeGold) -> Verification {
@@ -57,7 +71,7 @@ fn settings(uncollected: BeforeGold, absent: BeforeGold) -> Verification {
 
 /// The list of the one test of a runs' pair, or `-` when no run knows it.
 fn place(before: TestStatus, after: TestStatus, settings: &Verification) -> &'static str {
-    let oracle = classify(&[run(before), run(before)], &[run(after)], settings);
+    let oracle = classify(&runs(&[run(before), run(before)], &[run(after)]), settings);
     lists(&oracle)
         .into_iter()
         .find(|(_, tests)| !tests.is_empty())
@@ -108,9 +122,65 @@ fn before_gold_keeps_what_kind_of_failure_it_was() {
     use TestStatus::{Absent, CollectionError, Errored, Failed, Passed};
     let lenient = settings(BeforeGold::Fail, BeforeGold::Fail);
     for before in [Failed, Errored, CollectionError, Absent] {
-        let oracle = classify(&[run(before)], &[run(Passed)], &lenient);
+        let oracle = classify(&runs(&[run(before)], &[run(Passed)]), &lenient);
         assert_eq!(oracle.before_gold, [before]);
     }
+}
+
+/// In collection order the test fails before gold and passes after; the random order's runs are given.
+fn ordered(before: TestStatus, after: TestStatus) -> Oracle {
+    let mut runs = runs(&[run(TestStatus::Failed)], &[run(TestStatus::Passed)]);
+    runs.shuffled = Some(Shuffled {
+        seed: "5eed".to_owned(),
+        before: run(before),
+        after: run(after),
+    });
+    classify(&runs, &Verification::default())
+}
+
+#[test]
+fn what_the_random_order_changes_depends_on_the_order() {
+    use TestStatus::{Absent, CollectionError, Errored, Failed, Passed, Skipped, Xfailed, Xpassed};
+    for (before, after) in [(Failed, Passed), (Errored, Passed), (Failed, Xpassed)] {
+        let oracle = ordered(before, after);
+        assert_eq!(oracle.fail_to_pass.len(), 1, "{before:?} {after:?}");
+        assert_eq!(oracle.order_seed.as_deref(), Some("5eed"));
+    }
+    for (before, after) in [
+        (Passed, Passed),
+        (Failed, Failed),
+        (Skipped, Passed),
+        (CollectionError, Passed),
+        (Failed, Absent),
+        (Failed, Xfailed),
+    ] {
+        let expected = OrderDependentTest {
+            test: "tests/m.py::t".into(),
+            before: Failed,
+            before_shuffled: before,
+            after: Passed,
+            after_shuffled: after,
+        };
+        let oracle = ordered(before, after);
+        assert_eq!(oracle.order_dependent, [expected]);
+        assert_eq!((oracle.fail_to_pass, oracle.before_gold), (vec![], vec![]));
+    }
+}
+
+#[test]
+fn what_differs_in_one_order_is_flaky_whatever_the_other_shows() {
+    use TestStatus::{Failed, Passed};
+    let mut runs = runs(&[run(Failed)], &[run(Passed), run(Failed), run(Passed)]);
+    runs.shuffled = Some(Shuffled {
+        before: run(Passed),
+        ..Shuffled::default()
+    });
+    let oracle = classify(&runs, &Verification::default());
+    assert_eq!(
+        oracle.flaky,
+        [FlakyTest::new("tests/m.py::t".into(), (0, 1), (2, 3))]
+    );
+    assert_eq!(oracle.order_dependent, []);
 }
 
 #[test]
@@ -146,15 +216,25 @@ fn any_settings() -> impl Strategy<Value = Verification> {
     (either(), either()).prop_map(|(one, other)| settings(one, other))
 }
 
+fn any_runs() -> impl Strategy<Value = Runs> {
+    let side = || proptest::collection::vec(any_run(), 1..4);
+    let shuffled = proptest::option::of((any_run(), any_run()).prop_map(|(before, after)| Shuffled {
+        seed: "5eed".to_owned(),
+        before,
+        after,
+    }));
+    (side(), side(), shuffled).prop_map(|(before, after, shuffled)| Runs {
+        before,
+        after,
+        shuffled,
+    })
+}
+
 proptest! {
     #[test]
-    fn every_test_is_in_exactly_one_sorted_list(
-        before in proptest::collection::vec(any_run(), 1..4),
-        after in proptest::collection::vec(any_run(), 1..4),
-        settings in any_settings(),
-    ) {
-        let oracle = classify(&before, &after, &settings);
-        let known: BTreeSet<TestId> = before.iter().chain(&after).flat_map(|run| run.tests.keys().cloned()).collect();
+    fn every_test_is_in_exactly_one_sorted_list(runs in any_runs(), settings in any_settings()) {
+        let oracle = classify(&runs, &settings);
+        let known: BTreeSet<TestId> = runs.all().flat_map(|run| run.tests.keys().cloned()).collect();
         let all: Vec<TestId> = lists(&oracle).into_values().flatten().collect();
         prop_assert_eq!(all.len(), known.len());
         prop_assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), known);
@@ -165,27 +245,21 @@ proptest! {
     }
 
     #[test]
-    fn the_order_of_the_runs_does_not_matter(
-        before in proptest::collection::vec(any_run(), 1..4),
-        after in proptest::collection::vec(any_run(), 1..4),
-        settings in any_settings(),
-        turn in 0_usize..4,
-    ) {
-        let oracle = classify(&before, &after, &settings);
-        let (mut turned_before, mut turned_after) = (before, after);
-        let middle = turn % turned_before.len();
-        turned_before.rotate_left(middle);
-        turned_after.reverse();
-        prop_assert_eq!(classify(&turned_before, &turned_after, &settings), oracle);
+    fn the_order_of_the_runs_does_not_matter(runs in any_runs(), settings in any_settings(), turn in 0_usize..4) {
+        let oracle = classify(&runs, &settings);
+        let mut turned = runs;
+        let middle = turn % turned.before.len();
+        turned.before.rotate_left(middle);
+        turned.after.reverse();
+        prop_assert_eq!(classify(&turned, &settings), oracle);
     }
 
     #[test]
-    fn fail_to_pass_never_passed_before_and_always_passes_after(
-        before in proptest::collection::vec(any_run(), 1..4),
-        after in proptest::collection::vec(any_run(), 1..4),
-        settings in any_settings(),
-    ) {
-        let oracle = classify(&before, &after, &settings);
+    fn fail_to_pass_never_passed_before_and_always_passes_after(runs in any_runs(), settings in any_settings()) {
+        let oracle = classify(&runs, &settings);
+        let shuffled = runs.shuffled.clone().into_iter();
+        let before: Vec<_> = runs.before.iter().cloned().chain(shuffled.clone().map(|run| run.before)).collect();
+        let after: Vec<_> = runs.after.iter().cloned().chain(shuffled.map(|run| run.after)).collect();
         for test in &oracle.fail_to_pass {
             prop_assert!(before.iter().all(|run| !status_in(test, run).is_pass()));
             prop_assert!(before.iter().all(|run| kind(status_in(test, run)) != Kind::Idle));
@@ -195,7 +269,8 @@ proptest! {
             prop_assert!(before.iter().chain(&after).all(|run| status_in(test, run).is_pass()));
         }
         for flaky in &oracle.flaky {
-            prop_assert!(flaky.passed_before as usize <= before.len() && flaky.passed_after as usize <= after.len());
+            let (before, after) = (runs.before.len(), runs.after.len());
+            prop_assert!(flaky.passed_before as usize <= before && flaky.passed_after as usize <= after);
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::once::Side;
 use crate::domain::outcome::TestStatus;
 use crate::sandbox::JobResult;
 use crate::verify::channel::Channel;
@@ -24,8 +23,8 @@ impl Log {
         self.0.push(b'\n');
     }
 
-    pub(super) fn run(&mut self, side: Side, number: u32, result: &JobResult, told: &Channel) {
-        self.line(&format!("\n==== run {number} {} ====", side.name()));
+    pub(super) fn run(&mut self, name: &str, result: &JobResult, told: &Channel) {
+        self.line(&format!("\n==== {name} ===="));
         let memory = result
             .peak_memory
             .map_or_else(String::new, |bytes| format!(", {} MiB at most", bytes >> 20));

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::job::{self, Bench, Place, Run, Side, Which, blocking, disk};
 use super::log::Log;
-use super::once::{Bench, Place, Run, Side, blocking, disk};
 use super::{Verifier, adapter, tree};
 use crate::domain::attempt::AttemptOutcome;
 use crate::domain::hash::KeyHasher;
@@ -19,7 +19,7 @@ use crate::verify::VerifyError;
 use crate::verify::channel::Channel;
 use crate::verify::faults::{Fault, judge};
 use crate::verify::plan::select;
-use crate::verify::runner::FILES;
+use crate::verify::runner::{FILES, Wishes};
 
 /// How many messages of tests and modules are read for what is missing.
 const MESSAGES: usize = 80;
@@ -85,6 +85,7 @@ impl Verifier {
         let settings = Verification {
             infra_tries: 0,
             runs: 1,
+            random_order: false,
             scope: Scope::Suite,
             ..request.settings.clone()
         };
@@ -150,16 +151,17 @@ impl Verifier {
         let bench = Bench {
             environment: request.environment.as_ref(),
             settings: &settings,
-            selection: &selection,
             place: place.path(),
         };
         let run = Run {
             side: Side::Base,
-            number: 1,
+            which: Which::Ordered(1),
             tree: &base,
+            args: &selection.args,
+            wishes: Wishes::default(),
         };
         let (result, told) = self.run_once(&bench, &run, log).await?;
-        let ended = judge(super::once::ended(&result), &told);
+        let ended = judge(job::ended(&result), &told);
         if let Err(fault) = &ended
             && told.outcome.tests.is_empty()
             && fault.outcome == AttemptOutcome::Infra
