@@ -74,6 +74,8 @@ pub enum Verb {
     Mine(MineArgs),
     /// Apply a recipe's rules, to what was mined or to an existing dataset
     Filter(FilterArgs),
+    /// Show how a repository at a commit would be installed and tested, and where each line of that comes from
+    Build(super::build::BuildArgs),
     /// Build environments and run tests before and after the gold patch
     Verify(VerifyArgs),
     /// Write the manifest of what was verified, or check one that was written

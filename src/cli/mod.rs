@@ -4,6 +4,7 @@
 //! ([`printer`]); every way to end has a documented code ([`exit_code`]).
 
 pub mod args;
+pub mod build;
 pub mod error;
 pub mod exit_code;
 pub mod machine;
@@ -81,6 +82,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Run(args) => run::run(args, &session).await,
             Verb::Filter(args) => filter::run(args, &session),
             Verb::Mine(args) => mine::run(args, &session).await,
+            Verb::Build(args) => build::run(args, &session),
             Verb::Verify(args) => run::verify(args, &session).await,
             Verb::Emit(args) => match (&args.recipe, &args.verify) {
                 (_, Some(folder)) => emit::verify(folder, &session),

@@ -31,6 +31,7 @@ fn every_verb_teaches_and_the_exit_codes_are_documented() {
         "run",
         "mine",
         "filter",
+        "build",
         "verify",
         "emit",
         "status",
@@ -255,4 +256,63 @@ fn has_attempts(workspace: &std::path::Path, ledger: &std::path::Path) -> bool {
     let (_, stdout, _) = run(quarry(workspace).args(["status", "--json"]));
     let status: Value = serde_json::from_str(&stdout).unwrap_or_default();
     status["attempts"]["verify"]["done"].as_u64().unwrap_or(0) > 0
+}
+
+#[test]
+fn a_repositorys_own_files_explain_an_environment_line_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let repo = folder.path().join("pantry");
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .current_dir(&repo)
+            .args(["-c", "user.name=a", "-c", "user.email=a@example.org"]);
+        let (code, _, stderr) = run(command
+            .args(args)
+            .env("GIT_COMMITTER_DATE", "2035-01-01T00:00:00Z"));
+        assert_eq!(code, Some(0), "{stderr}");
+    };
+    std::fs::create_dir(&repo).unwrap();
+    std::fs::write(
+        repo.join("tox.ini"),
+        "[testenv]\ndeps =\n    pytest\ncommands = pytest\n",
+    )
+    .unwrap();
+    std::fs::write(
+        repo.join("setup.py"),
+        "from setuptools import setup\nsetup(name='pantry')\n",
+    )
+    .unwrap();
+    git(&["init", "--quiet"]);
+    git(&["add", "."]);
+    git(&["commit", "--quiet", "-m", "all"]);
+
+    let mut explain = quarry(folder.path());
+    explain
+        .args(["build", "--explain", "quarry-bench/pantry@HEAD", "--mirror"])
+        .arg(&repo);
+    let text = String::from_utf8(succeed(&mut explain).stdout).unwrap();
+    assert!(text.contains("tox.ini:3: the tox environment"), "{text}");
+    let answer: Value = serde_json::from_slice(&succeed(explain.arg("--json")).stdout).unwrap();
+    let first = &answer["proposals"][0];
+    assert_eq!(
+        first["environment"]["install"],
+        serde_json::json!(["pytest", "-e ."])
+    );
+    let origin = first["because"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|origin| origin["what"] == "install pytest");
+    assert_eq!(origin.unwrap()["line"], 3);
+
+    let (code, _, stderr) =
+        run(quarry(folder.path()).args(["build", "--explain", "pantry", "--mirror", "."]));
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("pallets/flask@"), "{stderr}");
+    let mut nowhere = quarry(folder.path());
+    nowhere
+        .args(["build", "--explain", "quarry-bench/pantry@nosuch", "--mirror"])
+        .arg(&repo);
+    assert_eq!(run(&mut nowhere).0, Some(3));
 }

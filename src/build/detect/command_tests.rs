@@ -52,7 +52,7 @@ fn pip_lines_become_install_lines() {
         ("pip install $EXTRA ./plugins/a", &["-e ./plugins/a"]),
         (
             "pip install -i https://example.org/simple --pre numpy",
-            &["--pre", "numpy"],
+            &["numpy"],
         ),
         ("python setup.py develop", &["-e ."]),
     ];

@@ -39,6 +39,10 @@ const NOT_FOR_TESTS: &[&str] = &[
     "VIRTUALENV_",
     "LD_",
     "PYTHONPATH",
+    "KEY_",
+    "DEFAULT_PYTHON",
+    "PYTHON_VERSION",
+    "SKIP",
 ];
 /// The same, by whole names.
 const NAMES_NOT_FOR_TESTS: &[&str] = &[

@@ -78,7 +78,6 @@ pub(super) fn install_words(words: &[&str]) -> Vec<String> {
                     _ => editable(&value),
                 });
             }
-            "--pre" => items.push("--pre".to_owned()),
             "-i" | "--index-url" | "--extra-index-url" | "-f" | "--find-links" | "--trusted-host"
             | "--no-binary" | "--only-binary" | "--use-feature" | "-t" | "--target" | "--prefix"
             | "--python" | "-p" | "--index" | "--index-strategy" | "--config-settings" | "--prerelease"

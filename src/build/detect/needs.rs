@@ -315,12 +315,17 @@ fn sources(tree: &Tree<'_>, needs: &mut Needs) {
     let mut own = BTreeSet::new();
     let mut seen: Vec<(bool, String, Place)> = Vec::new();
     let mut known = BTreeSet::new();
-    for path in tree.names_of().filter(|path| is_test_file(path)) {
+    for path in tree
+        .names_of()
+        .filter(|path| is_test_file(path) || may_define(path))
+    {
         let Some(text) = tree.text(path) else { continue };
+        let text = without_long_strings(&text);
+        let is_test = is_test_file(path);
         for found in words.captures_iter(&text) {
             let at = found.get(0).map_or(0, |all| all.start());
             let mut note = |is_mark: bool, name: &str| {
-                if known.insert((is_mark, name.to_owned())) {
+                if is_test && known.insert((is_mark, name.to_owned())) {
                     let line = text[..at].matches('\n').count() + 1;
                     let place = Place::new(path, u32::try_from(line).unwrap_or(u32::MAX));
                     seen.push((is_mark, name.to_owned(), place));
@@ -353,4 +358,29 @@ fn sources(tree: &Tree<'_>, needs: &mut Needs) {
             needs.sign(Sign::Fixture, &name, &place);
         }
     }
+}
+
+/// Whether a file may define fixtures for tests, by its name.
+fn may_define(path: &str) -> bool {
+    let is_python = path.rsplit('.').next() == Some("py");
+    is_python
+        && ["plugin", "fixture", "pytest", "testing"]
+            .iter()
+            .any(|word| path.contains(word))
+}
+
+/// The text with what stands between three quotes left out, its lines kept: tests hold other tests as text.
+fn without_long_strings(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("\"\"\"").into_iter().chain(rest.find("'''")).min() {
+        let quote = &rest[at..at + 3];
+        out.push_str(&rest[..at]);
+        let inner = &rest[at + 3..];
+        let end = inner.find(quote).unwrap_or(inner.len());
+        out.extend(inner[..end].matches('\n'));
+        rest = inner.get(end + 3..).unwrap_or("");
+    }
+    out.push_str(rest);
+    out
 }

@@ -9,7 +9,7 @@ mod names;
 use std::collections::BTreeSet;
 
 use self::ini::IniEnvironment;
-use self::names::{expand, factor_version};
+use self::names::{expand, factor_version, is_other_python};
 use super::command::acts;
 use super::ini::Ini;
 use super::installers::install_words;
@@ -116,7 +116,7 @@ impl Tox {
         }
         wanted.retain(|name| {
             name.split('-').all(|factor| {
-                factor_version(factor).is_none_or(|minor| minor == python) && !factor.starts_with("pypy")
+                factor_version(factor).is_none_or(|minor| minor == python) && !is_other_python(factor)
             })
         });
         let mut seen = BTreeSet::new();

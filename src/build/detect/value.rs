@@ -150,7 +150,27 @@ fn of_value(value: &Spanned<DeValue<'_>>, text: &str, line: &dyn Fn(usize) -> u3
 }
 
 /// Reads the first document of a YAML file; `Err` says what is wrong and where.
+///
+/// A closing bracket that stands alone no deeper than its key is against YAML 1.2 and taken by most readers: where a
+/// text cannot be read as it is, such brackets are moved in and it is read again.
 pub(super) fn read_yaml(text: &str) -> Result<Value, String> {
+    parse_yaml(text).or_else(|problem| {
+        let is_alone = |line: &str| matches!(line.trim(), "]" | "}" | "]," | "},");
+        let mended: Vec<String> = text
+            .lines()
+            .map(|line| {
+                if is_alone(line) {
+                    format!("{:64}{}", "", line.trim())
+                } else {
+                    line.to_owned()
+                }
+            })
+            .collect();
+        parse_yaml(&(mended.join("\n") + "\n")).map_err(|_| problem)
+    })
+}
+
+fn parse_yaml(text: &str) -> Result<Value, String> {
     let mut reader = YamlReader::default();
     for event in Parser::new_from_str(text) {
         let (event, span) =
@@ -317,6 +337,12 @@ mod tests {
         let python = value.at(&["jobs", "b", "python"]).unwrap();
         assert_eq!(python.texts().collect::<Vec<_>>(), [("3.9", 4), ("3.10", 4)]);
         assert_eq!(value.text_at(&["jobs", "b", "run"]), Some("make"));
+        let loose = read_yaml("a:\n  b: [\n    1,\n  ]\n  c: 2\n").unwrap();
+        assert_eq!(
+            loose.at(&["a", "b"]).unwrap().texts().collect::<Vec<_>>(),
+            [("1", 3)]
+        );
+        assert_eq!(loose.text_at(&["a", "c"]), Some("2"));
         assert!(read_yaml("a: [1\nb: 2").unwrap_err().starts_with("line "));
     }
 

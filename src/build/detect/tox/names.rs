@@ -10,6 +10,14 @@ pub(super) fn factor_version(factor: &str) -> Option<Minor> {
     minor_of(factor).or_else(|| minor_of(&factor.replace('.', "")))
 }
 
+/// `py27`, `pypy3`, `jython`: no Python 3 of the usual kind.
+pub(super) fn is_other_python(factor: &str) -> bool {
+    let old = factor
+        .strip_prefix("py2")
+        .is_some_and(|rest| rest.bytes().all(|b| b.is_ascii_digit() || b == b'.'));
+    old || factor.starts_with("pypy") || factor.starts_with("jython")
+}
+
 /// A list of generative names: `py{310,311}-{a,b}, lint`.
 pub(super) fn expand(text: &str) -> Vec<String> {
     let mut names = Vec::new();
