@@ -6,6 +6,7 @@ mod inner;
 mod interpreters;
 mod project;
 mod resolve;
+mod settings;
 mod tree;
 mod uv;
 mod venv;

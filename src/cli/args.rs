@@ -143,11 +143,18 @@ pub struct WorkArgs {
 }
 
 /// Where tests run.
-#[derive(Debug, Clone, Copy, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct SandboxArgs {
     /// The room that installs and tests run in
     #[arg(long, visible_alias = "room", value_enum, default_value_t = SandboxKind::Process)]
     pub sandbox: SandboxKind,
+    /// Begin no work while less than this is free on the workspace's disk, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    pub min_free: u64,
+    /// What containers begin from: `skeleton` (this machine's own programs), NAME@sha256:…, or an image id; overrides
+    /// the recipe's `room.base_image`
+    #[arg(long, value_name = "IMAGE")]
+    pub base_image: Option<String>,
 }
 
 /// The rooms.

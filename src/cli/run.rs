@@ -2,16 +2,17 @@
 
 use camino::Utf8Path;
 
-use super::args::{EmitArgs, RunArgs, SandboxKind, VerifyArgs, WorkArgs};
+use super::args::{EmitArgs, RunArgs, SandboxArgs, SandboxKind, VerifyArgs, WorkArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::machine::Machine;
 use super::mine::place;
 use super::session::Session;
+use crate::domain::image::{BadImage, BaseImage};
 use crate::pipeline::source::{self, MinedSource, sources_of};
-use crate::pipeline::{self, Outcome, Settings};
+use crate::pipeline::{self, Outcome, PipelineError, Settings};
 use crate::recipe::{self, LoadedRecipe};
-use crate::sandbox::RoomKind;
+use crate::sandbox::{self, DockerSettings, RoomKind};
 use crate::workspace::Context;
 
 pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, CliError> {
@@ -32,7 +33,7 @@ pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, C
         session,
         &loaded,
         &sources,
-        settings(&args.work, args.sandbox.sandbox),
+        settings(session, &loaded, &args.work, &args.sandbox)?,
         true,
     )
     .await
@@ -47,7 +48,7 @@ pub(super) async fn verify(args: &VerifyArgs, session: &Session) -> Result<ExitC
         session,
         &loaded,
         &sources,
-        settings(&args.work, args.sandbox.sandbox),
+        settings(session, &loaded, &args.work, &args.sandbox)?,
         false,
     )
     .await
@@ -71,7 +72,7 @@ pub(super) async fn emit(
     let sources = sources_of(&context, &loaded.recipe)?;
     let settings = Settings {
         only_recorded: true,
-        ..settings(&args.work, args.sandbox.sandbox)
+        ..settings(session, &loaded, &args.work, &args.sandbox)?
     };
     go(&context, session, &loaded, &sources, settings, true).await
 }
@@ -143,17 +144,47 @@ pub(super) fn load(file: &Utf8Path, work: &WorkArgs) -> Result<LoadedRecipe, Cli
     Ok(loaded)
 }
 
-fn settings(work: &WorkArgs, sandbox: SandboxKind) -> Settings {
+fn settings(
+    session: &Session,
+    loaded: &LoadedRecipe,
+    work: &WorkArgs,
+    sandbox: &SandboxArgs,
+) -> Result<Settings, CliError> {
     let machine = Machine::read();
-    Settings {
+    let room = &loaded.recipe.room;
+    let mut docker = machine.docker_settings();
+    docker.base_image = match &sandbox.base_image {
+        Some(text) => base_image(text, &docker)?,
+        None => room.base_image.clone(),
+    };
+    docker.network.clone_from(&room.network);
+    docker.cpus = room.cpus;
+    let folder = session.workspace.state();
+    let build = machine
+        .build_settings()
+        .opened_by(room, &machine.variables, folder.as_std_path())
+        .map_err(PipelineError::from)?;
+    Ok(Settings {
         only: work.only.clone(),
-        room: match sandbox {
+        room: match sandbox.sandbox {
             SandboxKind::Process => RoomKind::Process,
             SandboxKind::Docker => RoomKind::Docker,
             SandboxKind::None => RoomKind::None,
         },
-        docker: machine.docker_settings(),
-        build: machine.build_settings(),
+        docker,
+        min_free_bytes: sandbox.min_free.saturating_mul(1 << 20),
+        build,
         only_recorded: false,
-    }
+    })
+}
+
+/// An image as the command line names it. The daemon is asked for the digest of one that has none.
+fn base_image(text: &str, docker: &DockerSettings) -> Result<BaseImage, CliError> {
+    text.parse().map_err(|error: BadImage| {
+        let mut hints = error.hints();
+        if let (BadImage::NoDigest(name), Some(pinned)) = (&error, sandbox::pinned(docker, text)) {
+            hints.insert(0, format!("today `{name}` is `{pinned}`"));
+        }
+        CliError::usage(error.to_string(), hints)
+    })
 }

@@ -219,6 +219,7 @@ pub(crate) fn input() -> EmitInput {
             rules: vec![],
             environment: vec![],
             detection: recipe::Detection::default(),
+            room: crate::recipe::room::RoomRecipe::default(),
             verification: recipe::Verification::default(),
             emission: Emission {
                 problem_statement: ProblemStatement::Message,

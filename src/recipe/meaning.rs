@@ -12,6 +12,7 @@ use super::language::{Fault, Phase, check_condition};
 use super::python::PythonSpec;
 use super::text::TextMap;
 use crate::domain::ids::RepoName;
+use crate::domain::image::{BadImage, BaseImage};
 
 /// Every problem of meaning in `tree`, as far as its shape allows to look.
 pub(super) fn problems(source: Source<'_>, tree: &Spanned<DeTable<'_>>) -> Vec<Problem> {
@@ -42,6 +43,9 @@ pub(super) fn problems(source: Source<'_>, tree: &Spanned<DeTable<'_>>) -> Vec<P
     if let Some(split) = table(root, "split") {
         meaning.split(split);
     }
+    if let Some(room) = table(root, "room") {
+        meaning.room(room);
+    }
     meaning.rules(root);
     meaning.environments(root);
     meaning.problems
@@ -65,6 +69,20 @@ impl Meaning<'_> {
             && !fits(text)
         {
             self.problem(at, format!("`{key}` {must}"), hint);
+        }
+    }
+
+    fn room(&mut self, room: &DeTable<'_>) {
+        if let Some((text, at)) = string(room, "base_image")
+            && let Err(error) = text.parse::<BaseImage>()
+        {
+            let message = match &error {
+                BadImage::NoDigest(_) => {
+                    "`base_image` must be an image by its digest: what a tag names changes"
+                }
+                BadImage::BadDigest(_) => "`base_image` has no whole digest",
+            };
+            self.problem(at, message, error.hints().join("; "));
         }
     }
 

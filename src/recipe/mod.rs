@@ -13,6 +13,7 @@
 //! | [`load`](mod@load) | the passes in order, and the recipe's hash |
 //! | [`diagnostic`] | problems and how they are shown |
 //! | [`python`] | which interpreter an environment asks for |
+//! | [`room`] | what a recipe asks of the rooms |
 //! | [`schema`](mod@schema) | the JSON Schema of recipes |
 //! | [`shipped`] | the recipes that come with the program |
 //! | [`variants`] | variants of a repository, and how they are made |
@@ -25,6 +26,7 @@ pub mod load;
 mod meaning;
 pub mod model;
 pub mod python;
+pub mod room;
 pub mod schema;
 mod shape;
 pub mod shipped;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::room::RoomRecipe;
 use super::variants::{Policy, Variant};
 use crate::domain::environment::Constraint;
 use crate::domain::ids::{RepoName, RuleId};
@@ -28,6 +29,9 @@ pub struct Recipe {
     /// How an environment is found where no entry matches.
     #[serde(default, skip_serializing_if = "Detection::is_default")]
     pub detection: Detection,
+    /// What is asked of the rooms that installs and tests run in.
+    #[serde(default, skip_serializing_if = "RoomRecipe::is_default")]
+    pub room: RoomRecipe,
     /// How tests are run and judged.
     #[serde(default)]
     pub verification: Verification,
@@ -40,6 +44,11 @@ pub struct Recipe {
     /// How the code-only variant is made.
     #[serde(default, skip_serializing_if = "is_default")]
     pub strip: Policy,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn is_default(policy: &Policy) -> bool {
@@ -278,6 +287,9 @@ pub struct Verification {
     /// Limit on what one run prints, in MiB.
     #[schemars(range(min = 1))]
     pub output_mb: u64,
+    /// Whether test runs may use the network; they may not by default.
+    #[serde(skip_serializing_if = "is_false")]
+    pub network: bool,
     /// Tries for an attempt that ends in an infra outcome.
     #[schemars(range(min = 1))]
     pub infra_tries: u32,
@@ -302,6 +314,7 @@ impl Default for Verification {
             memory_mb: 4096,
             processes: 512,
             output_mb: 64,
+            network: false,
             infra_tries: 2,
             collection_error_before: BeforeGold::Fail,
             absent_before: BeforeGold::Exclude,

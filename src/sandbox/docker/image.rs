@@ -67,6 +67,17 @@ pub(super) async fn ready(daemon: &Daemon, image: &BaseImage) -> Result<Ready, S
     }
 }
 
+/// The name with its digest, as the daemon or the registry knows it today.
+pub(super) async fn pin(daemon: &Daemon, name: &str) -> Option<String> {
+    if let Ok(found) = daemon.client.inspect_image(name).await
+        && let Some(pinned) = found.repo_digests.unwrap_or_default().into_iter().next()
+    {
+        return Some(pinned);
+    }
+    let found = daemon.client.inspect_registry_image(name, None).await.ok()?;
+    Some(format!("{}@{}", untagged(name), found.descriptor.digest?))
+}
+
 fn gone(name: &str) -> SandboxError {
     SandboxError::Daemon {
         action: "find the base image",

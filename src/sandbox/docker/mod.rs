@@ -31,5 +31,6 @@ mod supervise;
 
 pub(super) use daemon::Daemon;
 pub use daemon::DaemonFault;
+pub use open::pinned;
 pub(super) use open::{Docker, apart};
 pub use settings::DockerSettings;

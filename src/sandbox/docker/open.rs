@@ -148,6 +148,15 @@ fn user(daemon: &Daemon) -> User {
     }
 }
 
+/// The whole name, with its digest, of an image that is named by a tag; `None` when no daemon answers or knows.
+pub fn pinned(settings: &DockerSettings, name: &str) -> Option<String> {
+    let found = apart(async {
+        let daemon = Daemon::find(settings).await?;
+        Ok(image::pin(&daemon, name).await)
+    });
+    found.ok().flatten()
+}
+
 /// Random hex digits.
 pub(super) fn random() -> std::io::Result<String> {
     let mut bytes = [0; 16];
