@@ -125,7 +125,10 @@ impl From<PipelineError> for CliError {
             | P::Filter(_)
             | P::Git(_)
             | P::Strip(StripError::Git(_)) => ExitCode::Input,
-            P::Build(_) | P::Sandbox(_) | P::Strip(StripError::Threads(_)) => ExitCode::Machine,
+            P::Halted(halt) if halt.reason == "disk-full" => ExitCode::Workspace,
+            P::Halted(_) | P::Build(_) | P::Sandbox(_) | P::Strip(StripError::Threads(_)) => {
+                ExitCode::Machine
+            }
             P::Emit(emit) => return Self::emit(emit),
             P::Scratch { .. } | P::Broken { .. } | P::Verify(_) | P::Strip(_) | P::Store(_) | P::Blob(_) => {
                 ExitCode::Workspace

@@ -2,6 +2,7 @@
 
 use camino::Utf8PathBuf;
 
+use super::brake::Halt;
 use crate::build::BuildError;
 use crate::domain::ids::{CandidateId, RepoName};
 use crate::filter::CompileError;
@@ -50,6 +51,9 @@ pub enum PipelineError {
         /// How many.
         missing: usize,
     },
+    /// The machine lacks something that every candidate needs.
+    #[error("go on ({}): {}", .0.reason, .0.detail)]
+    Halted(Halt),
     /// A scratch folder cannot be handled.
     #[error("use the scratch folder `{path}`: {source}")]
     Scratch {
@@ -120,6 +124,7 @@ impl PipelineError {
             Self::Unverified { .. } => {
                 vec!["`quarry verify RECIPE` does that; `quarry run RECIPE` does it and emits".to_owned()]
             }
+            Self::Halted(halt) => halt.hints(),
             Self::Scratch { .. } => vec!["check the workspace's disk and permissions".to_owned()],
             Self::Broken { .. } => {
                 vec!["this is a fault in quarry: please report it with the command you ran".to_owned()]

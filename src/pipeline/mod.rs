@@ -14,7 +14,8 @@
 //! | [`publish`] | decisions, oracles and variants → a manifest |
 //! | [`report`] | what a run tells its caller |
 
-pub mod error;
+pub mod brake;
+mod error;
 pub mod prove;
 pub mod publish;
 pub mod report;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use super::brake::{Brake, Halt};
 use super::error::PipelineError;
 use super::source::MinedSource;
 use crate::build;
@@ -46,11 +47,24 @@ pub struct Prover<'a> {
     builder: Builder,
     verifier: Verifier,
     only_recorded: bool,
+    brake: Brake,
+}
+
+/// What proving works with.
+#[derive(Debug)]
+pub struct Means {
+    /// Where installs and tests run.
+    pub room: Room,
+    /// The machine's interpreters and package settings.
+    pub build: BuildSettings,
+    /// Whether nothing may be built or run: what the ledger does not know is missing from the answer.
+    pub only_recorded: bool,
+    /// No work begins while less is free, in bytes, on the workspace's disk.
+    pub min_free_bytes: u64,
 }
 
 impl<'a> Prover<'a> {
-    /// Finds the machine's tools for work in `room`. With `only_recorded` nothing is built or run: what the ledger does
-    /// not know is missing from the answer.
+    /// Finds the machine's tools.
     ///
     /// # Errors
     /// When the room, uv or the workspace cannot be used.
@@ -59,10 +73,9 @@ impl<'a> Prover<'a> {
         recipe: &'a Recipe,
         splitter: &'a Splitter,
         sources: &'a [MinedSource],
-        room: Room,
-        build: BuildSettings,
-        only_recorded: bool,
+        means: Means,
     ) -> Result<Self, PipelineError> {
+        let Means { room, build, .. } = means;
         Ok(Self {
             context,
             recipe,
@@ -71,8 +84,14 @@ impl<'a> Prover<'a> {
             program: compile(recipe)?,
             builder: Builder::new(context.clone(), room.clone(), build)?,
             verifier: Verifier::new(context.clone(), room)?,
-            only_recorded,
+            only_recorded: means.only_recorded,
+            brake: Brake::new(context.workspace.root(), means.min_free_bytes),
         })
+    }
+
+    /// Why work stopped before its end, if the machine lacks something.
+    pub fn halt(&self) -> Option<&Halt> {
+        self.brake.why()
     }
 
     /// Proves candidates, several at once. Those that a stop kept from being finished are missing from the answer.
@@ -90,6 +109,9 @@ impl<'a> Prover<'a> {
         let mut proofs: Vec<Proof> = stream::iter(candidates)
             .map(|candidate| async {
                 let proof = self.prove_one(candidate).await;
+                if let Ok(Some(proof)) = &proof {
+                    self.brake.see(&proof.ended);
+                }
                 events.emit(Event::Advanced {
                     stage: "verify",
                     by: 1,
@@ -152,7 +174,7 @@ impl<'a> Prover<'a> {
                 }
             }
         }
-        if self.only_recorded || self.context.cancel.is_cancelled() {
+        if self.only_recorded || self.context.cancel.is_cancelled() || !self.brake.admits() {
             return Ok(None);
         }
         self.export(candidate, &request.tree).await?;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::PipelineError;
-use super::prove::{Proof, Prover};
+use super::prove::{Means, Proof, Prover};
 use super::publish::publish;
 use super::report::RunReport;
 use super::select::{Field, ask, field};
@@ -30,6 +30,8 @@ pub struct Settings {
     pub room: RoomKind,
     /// The Docker room's daemon.
     pub docker: DockerSettings,
+    /// No work begins while less is free, in bytes, on the workspace's disk.
+    pub min_free_bytes: u64,
     /// The machine's interpreters and package settings.
     pub build: BuildSettings,
     /// Whether nothing may be built or run: the ledger has to know everything.
@@ -91,11 +93,18 @@ pub async fn run(
             recipe,
             &field.splitter,
             sources,
-            room,
-            settings.build,
-            settings.only_recorded,
+            Means {
+                room,
+                build: settings.build,
+                only_recorded: settings.only_recorded,
+                min_free_bytes: settings.min_free_bytes,
+            },
         )?;
-        prover.prove(&candidates).await?
+        let proofs = prover.prove(&candidates).await?;
+        if let Some(halt) = prover.halt() {
+            return Err(PipelineError::Halted(halt.clone()));
+        }
+        proofs
     };
     if proofs.len() < candidates.len() && settings.only_recorded {
         return Err(PipelineError::Unverified {

@@ -166,7 +166,7 @@ const MACHINES: [&str; 5] = [
 ];
 
 /// Whether a fault is the machine's as a whole: when it is mended, the next command tries again.
-pub(super) fn is_machines(outcome: AttemptOutcome, reason: &str) -> bool {
+pub fn is_machines(outcome: AttemptOutcome, reason: &str) -> bool {
     outcome == AttemptOutcome::Infra && MACHINES.contains(&reason)
 }
 

@@ -28,7 +28,7 @@ mod seal;
 pub use channel::{Channel, Hello, read};
 pub use classify::{Runs, Shuffled, classify};
 pub use error::VerifyError;
-pub use faults::{Ended, Fault, judge};
+pub use faults::{Ended, Fault, is_machines, judge};
 pub use key::{VerifyInputs, input_key};
 pub use plan::{Selection, is_test_module, select};
 pub use run::{

@@ -316,3 +316,19 @@ fn a_repositorys_own_files_explain_an_environment_line_by_line() {
         .arg(&repo);
     assert_eq!(run(&mut nowhere).0, Some(3));
 }
+
+#[test]
+fn no_work_begins_on_a_disk_that_is_all_but_full() {
+    let workspace = tempfile::tempdir().unwrap();
+    let run = |mebibytes: &str| {
+        let mut command = crate::program::sample_run(workspace.path());
+        command.args(["--min-free", mebibytes, "--only", "quarry-bench/pantry#2"]);
+        command.output().unwrap()
+    };
+    let output = run("1000000000000");
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(4), "{said}");
+    assert!(said.contains("disk-full") && said.contains("quarry gc"), "{said}");
+    let output = run("0");
+    assert!(output.status.success(), "the same command goes on: {output:?}");
+}

@@ -188,6 +188,7 @@ impl Verifier {
         job.mounts = mounts;
         job.stdin = stdin(secret, &run.wishes);
         job.output = OutputMode::Merged;
+        job.network = bench.settings.network;
         job.limits = limits(bench.settings);
         job.channel = Some(channel.to_owned());
         Ok(job)
