@@ -8,8 +8,24 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod cli;
+mod daemon;
+mod drills;
+#[path = "../shared/hostile.rs"]
+mod hostile;
+#[path = "../shared/program.rs"]
+mod program;
+#[path = "../shared/prove.rs"]
+mod prove;
+#[path = "../shared/python.rs"]
+mod python;
+mod same;
 #[path = "../shared/sandbox.rs"]
 mod sandbox;
+#[path = "../shared/site.rs"]
+mod site;
+#[path = "../shared/verify.rs"]
+mod verify;
 
 use quarry::sandbox::RoomKind;
 

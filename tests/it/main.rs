@@ -11,21 +11,28 @@ mod architecture;
 mod build;
 mod cli;
 mod emit;
+#[path = "../shared/hostile.rs"]
+mod hostile;
 mod kill;
+#[path = "../shared/program.rs"]
 mod program;
+#[path = "../shared/prove.rs"]
 mod prove;
+#[path = "../shared/python.rs"]
 mod python;
 mod runner_matrix;
 mod sample;
 mod sample_run;
 #[path = "../shared/sandbox.rs"]
 mod sandbox;
+#[path = "../shared/site.rs"]
 mod site;
 mod strip;
 mod strip_fuzz;
 mod strip_hostile;
 mod strip_tree;
 mod variants;
+#[path = "../shared/verify.rs"]
 mod verify;
 
 use quarry::sandbox::RoomKind;

@@ -6,21 +6,27 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use quarry::sandbox::{End, Job, JobResult, Limits, Mount, OutputMode, Room, RoomKind, SYSTEM_PATH};
+use quarry::sandbox::{
+    DockerSettings, End, Job, JobResult, Limits, Mount, OutputMode, Room, RoomKind, SYSTEM_PATH,
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{CLOSED, ROOMS};
 
-struct House {
-    folder: tempfile::TempDir,
-    room: Room,
+pub(crate) struct House {
+    pub(crate) folder: tempfile::TempDir,
+    pub(crate) room: Room,
 }
 
 impl House {
-    fn new(kind: RoomKind) -> Self {
+    pub(crate) fn new(kind: RoomKind) -> Self {
+        Self::open(kind, &DockerSettings::default())
+    }
+
+    pub(crate) fn open(kind: RoomKind, docker: &DockerSettings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("tree")).unwrap();
-        let room = Room::detect(kind, &folder.path().join("scratch"))
+        let room = Room::open(kind, docker, &folder.path().join("scratch"))
             .unwrap_or_else(|error| panic!("failed to {error}\nhints: {:?}", error.hints()));
         Self { folder, room }
     }
@@ -41,11 +47,11 @@ impl House {
         houses
     }
 
-    fn tree(&self) -> PathBuf {
+    pub(crate) fn tree(&self) -> PathBuf {
         self.folder.path().join("tree")
     }
 
-    fn job(&self, script: &str) -> Job {
+    pub(crate) fn job(&self, script: &str) -> Job {
         let mounts = vec![Mount::writable(self.tree(), "/testbed")];
         let mut job = Job::new(["/bin/sh", "-c", script], self.room.path(&mounts, "/testbed"));
         job.mounts = mounts;
@@ -58,11 +64,11 @@ impl House {
         job
     }
 
-    async fn run(&self, job: &Job) -> JobResult {
+    pub(crate) async fn run(&self, job: &Job) -> JobResult {
         self.room.run(job, &CancellationToken::new()).await.unwrap()
     }
 
-    async fn sh(&self, script: &str) -> JobResult {
+    pub(crate) async fn sh(&self, script: &str) -> JobResult {
         self.run(&self.job(script)).await
     }
 }
@@ -180,7 +186,7 @@ async fn a_growing_channel_is_a_sign_of_life() {
 }
 
 /// Whether a `sleep` of this many seconds runs.
-fn runs(seconds: &str) -> bool {
+pub(crate) fn runs(seconds: &str) -> bool {
     let line = format!("sleep\0{seconds}\0");
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -189,7 +195,7 @@ fn runs(seconds: &str) -> bool {
 }
 
 /// A length of sleep that no other process on this machine has.
-fn unlikely_seconds(house: &House) -> String {
+pub(crate) fn unlikely_seconds(house: &House) -> String {
     let digest = quarry::domain::hash::sha256_hex(house.folder.path().as_os_str().as_encoded_bytes());
     let digits: String = digest
         .bytes()

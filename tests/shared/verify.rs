@@ -5,7 +5,6 @@ use quarry::domain::ids::TestId;
 use quarry::domain::oracle::{FlakyTest, Oracle};
 use quarry::domain::outcome::TestStatus;
 use quarry::domain::path::RepoPath;
-use quarry::sandbox::RoomKind;
 use quarry::verify::{VerifyOutcome, VerifyRequest};
 use tokio_util::sync::CancellationToken;
 
@@ -53,7 +52,7 @@ class Lib(unittest.TestCase):
         pass
 "#;
 
-const GOLD: &str = "diff --git a/lib.py b/lib.py
+pub(crate) const GOLD: &str = "diff --git a/lib.py b/lib.py
 --- a/lib.py
 +++ b/lib.py
 @@ -1 +1 @@
@@ -83,7 +82,7 @@ async fn both_sides_make_an_oracle_that_is_made_once() {
         runs_after: 3,
         ..Oracle::default()
     };
-    for kind in [RoomKind::Process, RoomKind::None] {
+    for kind in crate::ROOMS {
         let site = Site::new(kind);
         let request = site.request(TESTS, GOLD);
         let first = site.verifier.verify(&request).await.unwrap();
@@ -129,7 +128,7 @@ async fn both_sides_make_an_oracle_that_is_made_once() {
 
 #[tokio::test]
 async fn patches_that_do_not_apply_are_the_projects_fault() {
-    let site = Site::new(RoomKind::Process);
+    let site = Site::new(crate::CLOSED);
     let failure = site
         .failure(&site.request(TESTS, &GOLD.replace("VALUE = 1", "VALUE = 7")))
         .await;
@@ -179,7 +178,7 @@ class Hang(unittest.TestCase):
 
 #[tokio::test]
 async fn an_infra_outcome_is_tried_to_its_cap_and_then_stands() {
-    let site = Site::new(RoomKind::Process);
+    let site = Site::new(crate::CLOSED);
     let mut request = site.request(HANG, GOLD);
     request.subject.settings.timeout_seconds = 2;
     let failure = site.failure(&request).await;
@@ -208,7 +207,7 @@ async fn an_infra_outcome_is_tried_to_its_cap_and_then_stands() {
 
 #[tokio::test]
 async fn a_process_that_dies_in_a_test_makes_no_oracle() {
-    let site = Site::new(RoomKind::Process);
+    let site = Site::new(crate::CLOSED);
     let dies = TESTS.replace("self.fail()", "os._exit(0) if lib.VALUE == 2 else None");
     let mut request = site.request(&dies, GOLD);
     request.subject.settings.infra_tries = 1;
@@ -227,7 +226,7 @@ async fn a_process_that_dies_in_a_test_makes_no_oracle() {
 
 #[tokio::test]
 async fn a_stopped_run_leaves_no_attempt() {
-    let site = Site::new(RoomKind::Process);
+    let site = Site::new(crate::CLOSED);
     let request = site.request(HANG, GOLD);
     let kill = CancellationToken::new();
     let verifier = site.verifier.clone().with_kill(kill.clone());

@@ -1,7 +1,6 @@
 //! What the runs beside the ordinary ones find: one tiny project a defect, under real runners.
 
 use quarry::domain::outcome::TestStatus;
-use quarry::sandbox::RoomKind;
 use quarry::verify::{Verified, VerifyRequest};
 
 use crate::site::Site;
@@ -61,7 +60,7 @@ async fn until_turned(site: &Site, request: &VerifyRequest, prefix: &str) -> Ver
 #[tokio::test]
 async fn a_test_that_needs_another_one_is_named_and_in_no_oracle() {
     for runner in ["pytest", "unittest"] {
-        let site = Site::new(RoomKind::Process);
+        let site = Site::new(crate::CLOSED);
         let (request, prefix) = match runner {
             "pytest" => (
                 site.pytest_request(ORDERED, GOLD, &[]),
@@ -91,7 +90,7 @@ async fn a_test_that_needs_another_one_is_named_and_in_no_oracle() {
 
 #[tokio::test]
 async fn without_the_setting_no_run_is_in_random_order() {
-    let site = Site::new(RoomKind::Process);
+    let site = Site::new(crate::CLOSED);
     let mut request = site.request(ORDERED, GOLD);
     request.subject.settings.random_order = false;
     let oracle = site.verified(&request).await.oracle;
