@@ -23,6 +23,7 @@
 //! | [`project`] | what packaging files say without running them |
 //! | [`key`] | what a build and an environment depend on |
 //! | [`index`] | which of the user's settings reach builds, and how they stay out of everything else |
+//! | [`group`] | which candidates ask for the same |
 //! | [`faults`] | whose fault a failed step is, from its log |
 //! | [`repair`] | what a failure is missing, and what is tried about it |
 //! | [`record`] | which files are a distribution's own |
@@ -33,6 +34,7 @@
 pub mod detect;
 pub mod error;
 pub mod faults;
+pub mod group;
 pub mod index;
 pub mod key;
 pub mod lock;

@@ -13,6 +13,10 @@ pub enum Stage {
     Mine,
     /// Rules over candidates.
     Filter,
+    /// What a tree asks for, and which way to meet it is best: the search for an environment.
+    Detect,
+    /// One run of a base tree's tests in an environment that the search looks at.
+    Trial,
     /// An environment for a base commit.
     Build,
     /// Test runs and their oracle.
@@ -27,6 +31,8 @@ impl Stage {
         match self {
             Self::Mine => "mine",
             Self::Filter => "filter",
+            Self::Detect => "detect",
+            Self::Trial => "trial",
             Self::Build => "build",
             Self::Verify => "verify",
             Self::Strip => "strip",

@@ -46,6 +46,24 @@ pub struct Oracle {
     pub runs_after: u32,
 }
 
+impl Oracle {
+    /// Whether any test passed in any run: without one, the runs say more of the environment than of the patch.
+    pub fn shows_a_pass(&self) -> bool {
+        let steady = [
+            &self.fail_to_pass,
+            &self.pass_to_pass,
+            &self.pass_to_fail,
+            &self.absent_to_pass,
+            &self.pass_to_absent,
+        ];
+        steady.iter().any(|tests| !tests.is_empty())
+            || self
+                .flaky
+                .iter()
+                .any(|test| test.passed_before + test.passed_after > 0)
+    }
+}
+
 /// A test whose outcome varies between runs of one side in the same order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct FlakyTest {

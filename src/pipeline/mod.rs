@@ -9,17 +9,21 @@
 //! |---|---|
 //! | [`source`] | a mirror's place → a repository's name and folder, mined |
 //! | [`select`] | the ledger's candidates → what the rules say of them |
+//! | [`environments`] | candidates → what their trees ask for, in groups that share an environment |
+//! | `search` | a group → the environment that is best for it: build, try, repair |
 //! | [`prove`] | candidates → environments and oracles |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`publish`] | decisions, oracles and variants → a manifest |
 //! | [`report`] | what a run tells its caller |
 
 pub mod brake;
+pub mod environments;
 mod error;
 pub mod prove;
 pub mod publish;
 pub mod report;
 pub mod run;
+mod search;
 pub mod select;
 pub mod source;
 pub mod vary;

@@ -1,15 +1,18 @@
 //! Candidates → environments and oracles: build, then run the tests before and after gold.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::brake::{Brake, Halt};
+use super::environments::Asked;
 use super::error::PipelineError;
+use super::search::{NOTHING_FOUND, Search};
 use super::source::MinedSource;
-use crate::build;
 use crate::build::run::{BuildOutcome, BuildRequest, BuildSettings, Builder};
+use crate::build::{self, BuildError};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
 use crate::domain::environment::Environment;
@@ -39,14 +42,14 @@ pub struct Proof {
 
 /// Builds and verifies candidates of one recipe.
 pub struct Prover<'a> {
-    context: &'a Context,
-    recipe: &'a Recipe,
+    pub(super) context: &'a Context,
+    pub(super) recipe: &'a Recipe,
     splitter: &'a Splitter,
     sources: &'a [MinedSource],
     program: Program,
-    builder: Builder,
-    verifier: Verifier,
-    only_recorded: bool,
+    pub(super) builder: Builder,
+    pub(super) verifier: Verifier,
+    pub(super) only_recorded: bool,
     brake: Brake,
 }
 
@@ -99,6 +102,8 @@ impl<'a> Prover<'a> {
     /// # Errors
     /// Errors of ours or the caller's; what is a candidate's or the outside's fault is in its proof.
     pub async fn prove(&self, candidates: &[&Candidate]) -> Result<Vec<Proof>, PipelineError> {
+        let asked = self.ask_trees(candidates).await?;
+        let groups = self.search_groups(candidates, &asked).await?;
         let events = &self.context.events;
         let total = candidates.len() as u64;
         events.emit(Event::StageStarted {
@@ -108,7 +113,7 @@ impl<'a> Prover<'a> {
         });
         let mut proofs: Vec<Proof> = stream::iter(candidates)
             .map(|candidate| async {
-                let proof = self.prove_one(candidate).await;
+                let proof = self.prove_one(candidate, &asked, &groups).await;
                 if let Ok(Some(proof)) = &proof {
                     self.brake.see(&proof.ended);
                 }
@@ -133,26 +138,80 @@ impl<'a> Prover<'a> {
         Ok(proofs)
     }
 
-    async fn prove_one(&self, candidate: &Candidate) -> Result<Option<Proof>, PipelineError> {
-        let mut proof = Proof {
-            candidate: candidate.id.clone(),
-            ended: vec![],
-            verified: None,
-        };
-        let Some(environment) = self.environment(candidate)? else {
+    async fn prove_one(
+        &self,
+        candidate: &Candidate,
+        asked: &BTreeMap<CandidateId, Asked>,
+        groups: &BTreeMap<String, Search>,
+    ) -> Result<Option<Proof>, PipelineError> {
+        if let Some(entry) = self.entry(candidate)? {
+            return self.prove_in(candidate, entry).await;
+        }
+        let Some(asked) = asked.get(&candidate.id) else {
             self.record_no_environment(candidate)?;
-            proof.end(Stage::Build, AttemptOutcome::Project, NO_ENVIRONMENT.to_owned());
-            return Ok(Some(proof));
+            let proof = Proof::of(candidate);
+            return Ok(Some(
+                proof.without_environment(AttemptOutcome::Project, NO_ENVIRONMENT),
+            ));
         };
+        let found = match groups.get(&asked.group) {
+            None => return Ok(None),
+            Some(Search::Infra(reason)) => {
+                let proof = Proof::of(candidate);
+                return Ok(Some(proof.without_environment(AttemptOutcome::Infra, reason)));
+            }
+            Some(search) => search.environment(),
+        };
+        let mut proof = None;
+        if let Some(environment) = found {
+            let Some(shared) = self.prove_in(candidate, environment).await? else {
+                return Ok(None);
+            };
+            if !shared.is_hollow() {
+                return Ok(Some(shared));
+            }
+            proof = Some(shared);
+        }
+        // What does for the group does not do for this one: it is searched for by itself.
+        let key = KeyHasher::new("detect-own", 1)
+            .part("group", asked.group.as_bytes())
+            .json("candidate", &candidate.id)
+            .finish();
+        match self.search(candidate, asked, &key).await? {
+            None => Ok(None),
+            Some(Search::Infra(reason)) => Ok(Some(
+                Proof::of(candidate).without_environment(AttemptOutcome::Infra, &reason),
+            )),
+            Some(search) => match search.environment() {
+                Some(own) if Some(own) != found => self.prove_in(candidate, own).await,
+                Some(_) | None => Ok(Some(proof.unwrap_or_else(|| {
+                    Proof::of(candidate).without_environment(AttemptOutcome::Project, NOTHING_FOUND)
+                }))),
+            },
+        }
+    }
+
+    /// A folder for one candidate's work, gone when dropped.
+    pub(super) fn work_folder(&self, prefix: &str) -> Result<tempfile::TempDir, PipelineError> {
         let scratch = self.context.workspace.scratch();
-        let fail = |source| PipelineError::Scratch {
-            path: scratch.clone(),
-            source,
-        };
-        let work = tempfile::Builder::new()
-            .prefix("prove-")
+        tempfile::Builder::new()
+            .prefix(prefix)
             .tempdir_in(&scratch)
-            .map_err(fail)?;
+            .map_err(|source| PipelineError::Scratch {
+                path: scratch,
+                source,
+            })
+    }
+
+    /// Builds one environment and verifies the candidate in it. `None` when it was stopped, or when the ledger does not
+    /// know and nothing may be run.
+    async fn prove_in(
+        &self,
+        candidate: &Candidate,
+        environment: &EnvironmentRecipe,
+    ) -> Result<Option<Proof>, PipelineError> {
+        let proof = Proof::of(candidate);
+        let work = self.work_folder("prove-")?;
         let request = BuildRequest {
             candidate: candidate.id.clone(),
             base_commit: candidate.base_commit,
@@ -178,10 +237,17 @@ impl<'a> Prover<'a> {
             return Ok(None);
         }
         self.export(candidate, &request.tree).await?;
-        let built = match self.builder.build_for(&request).await? {
-            BuildOutcome::Built(built) => built,
-            BuildOutcome::Failed(failure) => return Ok(Some(proof.built(Err(failure)))),
-            BuildOutcome::Cancelled => return Ok(None),
+        let built = match self.builder.build_for(&request).await {
+            Ok(BuildOutcome::Built(built)) => built,
+            Ok(BuildOutcome::Failed(failure)) => return Ok(Some(proof.built(Err(failure)))),
+            Ok(BuildOutcome::Cancelled) => return Ok(None),
+            // A line that this commit's own files led to.
+            Err(BuildError::Install { .. }) if !self.recipe.environment.contains(environment) => {
+                return Ok(Some(
+                    proof.without_environment(AttemptOutcome::Project, "bad-line"),
+                ));
+            }
+            Err(error) => return Err(error.into()),
         };
         let described = built.environment.clone();
         let request = VerifyRequest {
@@ -216,12 +282,12 @@ impl<'a> Prover<'a> {
             touched: tests.map(|file| file.path.clone()).collect(),
             environment_key: environment_key.to_owned(),
             variables: environment.env.clone(),
-            settings: self.recipe.verification.clone(),
+            settings: environment.verification(&self.recipe.verification),
         })
     }
 
     /// The recipe's entry for this candidate.
-    fn environment(&self, candidate: &Candidate) -> Result<Option<&EnvironmentRecipe>, PipelineError> {
+    pub(super) fn entry(&self, candidate: &Candidate) -> Result<Option<&EnvironmentRecipe>, PipelineError> {
         let parts: Vec<_> = candidate
             .files
             .iter()
@@ -270,7 +336,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Writes the base commit's tree into the folder `tree`.
-    async fn export(&self, candidate: &Candidate, tree: &Path) -> Result<(), PipelineError> {
+    pub(super) async fn export(&self, candidate: &Candidate, tree: &Path) -> Result<(), PipelineError> {
         let (mirror, commit, tree) = (self.mirror(candidate)?, candidate.base_commit, tree.to_owned());
         let export = move || Mirror::open(&mirror)?.export(commit, &tree);
         tokio::task::spawn_blocking(export)
@@ -282,7 +348,7 @@ impl<'a> Prover<'a> {
         Ok(())
     }
 
-    fn mirror(&self, candidate: &Candidate) -> Result<PathBuf, PipelineError> {
+    pub(super) fn mirror(&self, candidate: &Candidate) -> Result<PathBuf, PipelineError> {
         let source = self
             .sources
             .iter()
@@ -296,6 +362,38 @@ impl<'a> Prover<'a> {
 }
 
 impl Proof {
+    fn of(candidate: &Candidate) -> Self {
+        Self {
+            candidate: candidate.id.clone(),
+            ended: vec![],
+            verified: None,
+        }
+    }
+
+    /// Whether it has an environment.
+    pub fn is_built(&self) -> bool {
+        self.ended
+            .iter()
+            .any(|ended| ended.stage == Stage::Build && ended.outcome == AttemptOutcome::Done)
+    }
+
+    fn without_environment(mut self, outcome: AttemptOutcome, reason: &str) -> Self {
+        self.end(Stage::Build, outcome, reason.to_owned());
+        self
+    }
+
+    /// Whether the environment itself may be what failed: it was not built for this commit, or no test passed in it.
+    fn is_hollow(&self) -> bool {
+        if let Some(verified) = &self.verified {
+            return !verified.oracle.shows_a_pass();
+        }
+        self.ended.iter().any(|ended| {
+            let of_environment =
+                ended.stage == Stage::Build || ENVIRONMENT_WORDS.contains(&ended.reason.as_str());
+            ended.outcome == AttemptOutcome::Project && of_environment
+        })
+    }
+
     fn end(&mut self, stage: Stage, outcome: AttemptOutcome, reason: String) {
         self.ended.push(Ended {
             candidate: self.candidate.clone(),
@@ -332,5 +430,7 @@ impl Proof {
     }
 }
 
+/// Words of a verification that speak of its environment.
+const ENVIRONMENT_WORDS: [&str; 2] = ["no-tests", "no-runner"];
 const OK: &str = "ok";
 const NO_ENVIRONMENT: &str = "no-environment";

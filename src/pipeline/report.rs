@@ -26,6 +26,16 @@ pub struct RunReport {
     pub infra: BTreeMap<String, u64>,
     /// Those candidates.
     pub infra_candidates: Vec<String>,
+    /// Candidates that building and verifying met.
+    pub met: usize,
+    /// Of these, how many have an environment.
+    pub built: usize,
+    /// Different environments among them.
+    pub environments: usize,
+    /// Candidates with at least one test that passed.
+    pub runnable: usize,
+    /// Candidates with an oracle.
+    pub verified: usize,
     /// Quarantined tests over all verified candidates.
     pub flaky_tests: usize,
     /// Trees of variants, when the recipe asks for some.
@@ -64,6 +74,14 @@ impl RunReport {
         for (reason, count) in &self.project {
             let _ = writeln!(text, "  {count} dropped by {reason}");
         }
+        if self.met > 0 {
+            let share = 100.0 * ratio(self.runnable, self.met);
+            let _ = writeln!(
+                text,
+                "\nbuilt:          {} of {} candidates, in {} environments\nwith a passing test: {} ({share:.0} %)\nverified:       {}",
+                self.built, self.met, self.environments, self.runnable, self.verified
+            );
+        }
         let infra: u64 = self.infra.values().sum();
         let reasons: Vec<_> = self
             .infra
@@ -101,4 +119,9 @@ impl RunReport {
         }
         text
     }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of candidates")]
+fn ratio(part: usize, whole: usize) -> f64 {
+    part as f64 / whole as f64
 }

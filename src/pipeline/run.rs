@@ -190,6 +190,20 @@ fn conclude(
         project,
         infra,
         infra_candidates,
+        met: proofs.len(),
+        built: proofs.iter().filter(|proof| proof.is_built()).count(),
+        environments: proofs
+            .iter()
+            .filter_map(|proof| proof.verified.as_ref())
+            .map(|verified| verified.environment.key.as_str())
+            .collect::<BTreeSet<_>>()
+            .len(),
+        runnable: proofs
+            .iter()
+            .filter_map(|proof| proof.verified.as_ref())
+            .filter(|verified| verified.oracle.shows_a_pass())
+            .count(),
+        verified: verified.len(),
         flaky_tests,
         variants: varied.made.values().map(Vec::len).sum(),
         reads_docstrings: varied.readers(),

@@ -206,10 +206,8 @@ fn a_version_that_would_hold_nothing_is_not_released() {
     let folder = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
     let elsewhere = folder.path().join("elsewhere.toml");
-    // An environment for another repository: no candidate can be built.
-    let (before, after) = text.split_once("[[environment]]").unwrap();
-    let after = after.replacen("quarry-bench/pantry", "quarry-bench/other", 1);
-    std::fs::write(&elsewhere, format!("{before}[[environment]]{after}")).unwrap();
+    // No environment, and none is looked for: no candidate can be built.
+    std::fs::write(&elsewhere, format!("{text}\n[detection]\nenabled = false\n")).unwrap();
     let done = succeed(quarry(folder.path()).arg("run").arg(&elsewhere).arg("--sample"));
     let stdout = String::from_utf8_lossy(&done.stdout);
     assert!(stdout.contains("15 dropped by build: no-environment"), "{stdout}");

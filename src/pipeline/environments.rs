@@ -1,0 +1,270 @@
+//! Candidates without an entry in the recipe → the environment found for each: detection, groups, one search a group.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use futures::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::error::PipelineError;
+use super::prove::Prover;
+use super::search::Search;
+use crate::build::detect::{Detected, Tree, detect};
+use crate::build::group::fingerprint;
+use crate::build::python::PythonVersion;
+use crate::domain::candidate::Candidate;
+use crate::domain::event::Event;
+use crate::domain::hash::KeyHasher;
+use crate::domain::ids::{CandidateId, CommitSha};
+use crate::domain::path::RepoPath;
+use crate::git::Mirror;
+use crate::recipe::model::EnvironmentRecipe;
+
+/// Bumped when the same tree would be searched in another way.
+const SEARCH_VERSION: u32 = 1;
+
+/// What one tree asks for, and with which others it shares that.
+#[derive(Debug, Clone)]
+pub struct Asked {
+    /// The group's key.
+    pub group: String,
+    /// The ways to meet it, the most promising first, at most as many as the recipe lets be tried.
+    pub proposals: Vec<EnvironmentRecipe>,
+    /// Top-level names of the tree's own modules.
+    pub own_modules: BTreeSet<String>,
+}
+
+/// A tree that was read for detection.
+struct ReadTree {
+    detected: Detected,
+    paths: BTreeSet<RepoPath>,
+    /// The files that were read, and the packaging files.
+    files: BTreeMap<String, Vec<u8>>,
+}
+
+/// Reads a commit's tree and detects what it asks for.
+fn read_tree(
+    mirror: &Path,
+    commit: CommitSha,
+    date: jiff::Timestamp,
+    pythons: &[PythonVersion],
+) -> Result<ReadTree, PipelineError> {
+    let mirror = Mirror::open(mirror)?;
+    let paths: BTreeSet<RepoPath> = mirror.files(commit)?.into_iter().map(|file| file.path).collect();
+    let read = std::cell::RefCell::new(BTreeMap::new());
+    let detected = detect(
+        Tree {
+            paths: &paths,
+            read: &|name| {
+                let mut known = read.borrow_mut();
+                let bytes = known.entry(name.to_owned()).or_insert_with(|| {
+                    let path = RepoPath::from(name);
+                    paths
+                        .contains(&path)
+                        .then(|| mirror.read(commit, &path).ok().flatten())
+                        .flatten()
+                });
+                bytes.clone()
+            },
+        },
+        date,
+        pythons,
+    );
+    for name in ["pyproject.toml", "setup.cfg", "setup.py"] {
+        let bytes = mirror.read(commit, &RepoPath::from(name))?;
+        read.borrow_mut().entry(name.to_owned()).or_insert(bytes);
+    }
+    let read = read.into_inner();
+    let read = read.into_iter().filter_map(|(name, bytes)| Some((name, bytes?)));
+    Ok(ReadTree {
+        detected,
+        paths,
+        files: read.collect(),
+    })
+}
+
+impl Prover<'_> {
+    /// Finds, for every candidate that no entry of the recipe matches, what its tree asks for.
+    ///
+    /// # Errors
+    /// When a mirror cannot be read.
+    pub(super) async fn ask_trees(
+        &self,
+        candidates: &[&Candidate],
+    ) -> Result<BTreeMap<CandidateId, Asked>, PipelineError> {
+        let mut asked = BTreeMap::new();
+        if !self.recipe.detection.enabled {
+            return Ok(asked);
+        }
+        let mut unmatched = Vec::new();
+        for candidate in candidates {
+            if self.entry(candidate)?.is_none() {
+                unmatched.push(*candidate);
+            }
+        }
+        let pythons: Vec<PythonVersion> = self
+            .builder
+            .interpreters()
+            .iter()
+            .map(|interpreter| interpreter.version.clone())
+            .collect();
+        let found: Vec<(CandidateId, Asked)> = stream::iter(unmatched)
+            .map(|candidate| self.ask_tree(candidate, &pythons))
+            .buffer_unordered(self.context.jobs)
+            .try_collect()
+            .await?;
+        asked.extend(found);
+        Ok(asked)
+    }
+
+    async fn ask_tree(
+        &self,
+        candidate: &Candidate,
+        pythons: &[PythonVersion],
+    ) -> Result<(CandidateId, Asked), PipelineError> {
+        let (mirror, pythons) = (self.mirror(candidate)?, pythons.to_vec());
+        let (commit, date) = (candidate.base_commit, candidate.base_date);
+        let read = move || read_tree(&mirror, commit, date, &pythons);
+        let ReadTree {
+            detected,
+            paths,
+            files,
+        } = tokio::task::spawn_blocking(read)
+            .await
+            .map_err(|error| PipelineError::Broken {
+                candidate: candidate.id.to_string(),
+                reason: error.to_string(),
+            })??;
+        let most = usize::try_from(self.recipe.detection.proposals).unwrap_or(usize::MAX);
+        let proposals: Vec<EnvironmentRecipe> = detected
+            .proposals
+            .into_iter()
+            .map(|proposal| {
+                let mut environment = proposal.environment;
+                environment.runner = Some(proposal.runner);
+                environment.args = Some(arguments(&self.recipe.verification.args, proposal.args));
+                environment
+            })
+            .take(most)
+            .collect();
+        let group = KeyHasher::new("detect", SEARCH_VERSION)
+            .json("repo", &candidate.id.repo)
+            .json("tree", &fingerprint(&proposals, &|name| files.get(name).cloned()))
+            .json("detection", &self.recipe.detection)
+            .json("runner", &self.recipe.verification.runner)
+            .finish();
+        Ok((
+            candidate.id.clone(),
+            Asked {
+                group,
+                proposals,
+                own_modules: own_modules(&paths),
+            },
+        ))
+    }
+
+    /// Searches each group once; those that a stop kept from it are missing. Searched is for the newest
+    /// member: what breaks with time shows there, and a constraint that keeps it out does no harm to those before.
+    ///
+    /// # Errors
+    /// Errors of ours or the caller's.
+    pub(super) async fn search_groups(
+        &self,
+        candidates: &[&Candidate],
+        asked: &BTreeMap<CandidateId, Asked>,
+    ) -> Result<BTreeMap<String, Search>, PipelineError> {
+        let mut groups: BTreeMap<&str, &Candidate> = BTreeMap::new();
+        for candidate in candidates {
+            let Some(own) = asked.get(&candidate.id) else {
+                continue;
+            };
+            let newest = groups.entry(own.group.as_str()).or_insert(candidate);
+            if (newest.base_date, &newest.id) < (candidate.base_date, &candidate.id) {
+                *newest = candidate;
+            }
+        }
+        if groups.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let events = &self.context.events;
+        events.emit(Event::StageStarted {
+            stage: "detect",
+            unit: "groups",
+            total: groups.len() as u64,
+        });
+        let found: Vec<Option<(String, Search)>> = stream::iter(&groups)
+            .map(|(group, newest)| async move {
+                let own = &asked[&newest.id];
+                let found = self.search(newest, own, group).await?;
+                events.emit(Event::Advanced {
+                    stage: "detect",
+                    by: 1,
+                });
+                Ok::<_, PipelineError>(found.map(|found| ((*group).to_owned(), found)))
+            })
+            .buffer_unordered(self.context.jobs)
+            .try_collect()
+            .await?;
+        let found: BTreeMap<String, Search> = found.into_iter().flatten().collect();
+        let good = found
+            .values()
+            .filter(|found| found.environment().is_some())
+            .count();
+        events.emit(Event::StageFinished {
+            stage: "detect",
+            note: format!(
+                "{} candidates ask for {} environments; {good} of these were found",
+                asked.len(),
+                groups.len()
+            ),
+        });
+        Ok(found)
+    }
+}
+
+/// A proposal's arguments after the dataset's own, which keep a project's settings out of the run; none of these twice.
+fn arguments(dataset: &[String], proposal: Vec<String>) -> Vec<String> {
+    if proposal.starts_with(dataset) {
+        return proposal;
+    }
+    dataset.iter().cloned().chain(proposal).collect()
+}
+
+/// Top-level names that the tree itself brings: its folders and modules, those below `src` and `lib` too.
+fn own_modules(paths: &BTreeSet<RepoPath>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for path in paths.iter().filter_map(RepoPath::to_str) {
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            let is_file = parts.peek().is_none();
+            match part.strip_suffix(".py").filter(|_| is_file) {
+                Some(module) => names.insert(module.to_owned()),
+                None => !is_file && names.insert(part.to_owned()),
+            };
+            if !matches!(part, "src" | "lib" | "python") {
+                break;
+            }
+        }
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trees_own_modules_are_its_folders_and_files() {
+        let paths = [
+            "src/pantry/units.py",
+            "tests/test_a.py",
+            "setup.py",
+            "README.md",
+            "lib/one.py",
+        ];
+        let names = own_modules(&paths.into_iter().map(RepoPath::from).collect());
+        assert_eq!(
+            names.into_iter().collect::<Vec<_>>(),
+            ["lib", "one", "pantry", "setup", "src", "tests"]
+        );
+    }
+}
