@@ -185,7 +185,11 @@ fn simple(words: &[&str]) -> Vec<Act> {
             match rest {
                 ["-m", module, more @ ..] => module_acts(module, more),
                 ["setup.py", command, more @ ..] => setup_py(command, more),
-                [script, more @ ..] if is_path(script) => script_acts(script, more),
+                [script, more @ ..] if is_path(script) => match script.rsplit('/').next() {
+                    // `python {envsitepackagesdir}/coverage run …`
+                    Some(module @ ("coverage" | "pytest" | "py.test")) => module_acts(module, more),
+                    _ => script_acts(script, more),
+                },
                 _ => vec![],
             }
         }

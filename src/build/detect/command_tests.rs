@@ -105,6 +105,10 @@ fn what_runs_tests_is_told() {
     );
     assert_eq!(of("python tests/runtests.py"), other("tests/runtests.py"));
     assert_eq!(of("coverage run ./runtests.py"), other("runtests.py"));
+    assert_eq!(
+        of("python -Wi {envsitepackagesdir}/coverage run -m pytest"),
+        [pytest(&[])]
+    );
     assert_eq!(of("bin/test"), other("bin/test"));
     assert_eq!(of("A=1 nosetests")[1..], other("nosetests"));
     assert_eq!(

@@ -152,10 +152,10 @@ struct Config {
     settings: Vec<(String, Vec<String>, Place)>,
 }
 
-/// Reads what pytest is asked for. `options` are the arguments that plans run it with.
-pub(super) fn read(tree: &Tree<'_>, options: &[(String, Place)]) -> Needs {
+/// Reads what pytest is asked for by the tree.
+pub(super) fn read(tree: &Tree<'_>) -> Needs {
     let mut needs = Needs::default();
-    let mut words: Vec<(String, Place)> = options.to_vec();
+    let mut words: Vec<(String, Place)> = Vec::new();
     if let Some(config) = config(tree) {
         for (key, values, place) in &config.settings {
             needs.setting(key, values, place);
@@ -168,20 +168,25 @@ pub(super) fn read(tree: &Tree<'_>, options: &[(String, Place)]) -> Needs {
         }
         needs.configured = Some(config.place);
     }
-    for (word, place) in &words {
-        let (option, _) = word.split_once('=').unwrap_or((word, ""));
-        let option = if option.starts_with("-n") && !option.starts_with("--") {
-            "-n"
-        } else {
-            option
-        };
-        needs.sign(Sign::Option, option, place);
-    }
+    needs.options(&words);
     sources(tree, &mut needs);
     needs
 }
 
 impl Needs {
+    /// Takes in the arguments that pytest is run with.
+    pub(super) fn options(&mut self, words: &[(String, Place)]) {
+        for (word, place) in words {
+            let (option, _) = word.split_once('=').unwrap_or((word, ""));
+            let option = if option.starts_with("-n") && !option.starts_with("--") {
+                "-n"
+            } else {
+                option
+            };
+            self.sign(Sign::Option, option, place);
+        }
+    }
+
     fn sign(&mut self, of: fn(&'static str) -> Sign, name: &str, place: &Place) {
         let found = PLUGINS.iter().find(|(sign, _)| match (sign, of("")) {
             (Sign::Option(known), Sign::Option(_))

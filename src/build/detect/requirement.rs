@@ -21,6 +21,15 @@ pub(super) fn parts(text: &str) -> Option<Parts> {
     if text.contains("://") && !text.split("://").next()?.contains('@') {
         let (_, egg) = text.split_once("egg=")?;
         let egg = egg.split(['&', ' ', ';']).next()?;
+        // Old pip took `name-version` and `name-branch` here.
+        let version = egg
+            .rfind('-')
+            .filter(|at| egg[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
+        let egg = version.map_or(egg, |at| &egg[..at]);
+        let egg = ["-master", "-main", "-dev"]
+            .iter()
+            .find_map(|end| egg.strip_suffix(end))
+            .unwrap_or(egg);
         let (name, extras) = name_and_extras(egg)?;
         return Some(Parts {
             name,
@@ -182,6 +191,10 @@ mod tests {
         assert_eq!(
             name("git+https://example.org/a#egg=B_c[d]"),
             Some(("b-c".into(), vec!["d".into()], true))
+        );
+        assert_eq!(
+            name("https://example.org/tarball#egg=a-b-master-2.0"),
+            Some(("a-b".into(), vec![], true))
         );
         assert_eq!(name("git+https://example.org/a"), None);
         assert_eq!(name("./a"), None);

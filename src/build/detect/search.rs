@@ -174,18 +174,7 @@ impl Reading {
             .filter(|(plan, flow)| plan.source >= Source::Set || !flow.runs.is_empty())
             .collect();
         flows.sort_by_key(|(plan, _)| (plan.source, std::cmp::Reverse(plan.worth)));
-        let options: Vec<(String, Place)> = flows
-            .iter()
-            .flat_map(|(_, flow)| &flow.runs)
-            .filter(|(tool, ..)| *tool == Tool::Pytest)
-            .flat_map(|(_, args, place)| args.iter().map(|arg| (arg.clone(), place.clone())))
-            .collect();
-        let needs = needs::read(&tree, &options);
-        let shared = Shared {
-            tree,
-            package: &self.package,
-            needs: &needs,
-        };
+        let asked = needs::read(&tree);
         let mut proposals: Vec<Proposal> = Vec::new();
         for (plan, flow) in &flows {
             for (tool, _, place) in &flow.runs {
@@ -198,6 +187,16 @@ impl Reading {
                     });
                 }
             }
+            let runs = flow.runs.iter().filter(|(tool, ..)| *tool == Tool::Pytest);
+            let options =
+                runs.flat_map(|(_, args, place)| args.iter().map(|arg| (arg.clone(), place.clone())));
+            let mut needs = asked.clone();
+            needs.options(&options.collect::<Vec<_>>());
+            let shared = Shared {
+                tree,
+                package: &self.package,
+                needs: &needs,
+            };
             let proposal = compose(&shared, plan, flow, choice, notes);
             let same = |known: &Proposal| {
                 let sorted = |proposal: &Proposal| {
