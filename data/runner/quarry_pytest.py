@@ -23,8 +23,10 @@ def run(arguments, send, shorten, clean, wishes):
     sys.argv = [main if os.path.exists(main) else pytest.__file__] + arguments
     failures = watch_conftests()
     plugin = Plugin(send, shorten, clean, wishes)
+    # pytest takes a file that is not there for a mistake on its command line.
+    arguments = list(arguments) + [name for name in wishes.get("ids", []) if os.path.exists(name.partition("::")[0])]
     try:
-        status = int(pytest.main(list(arguments), plugins=[plugin]))
+        status = int(pytest.main(arguments, plugins=[plugin]))
     except (SystemExit, pytest.UsageError) as error:
         # Old versions leave this way when they do not take an argument.
         sys.stderr.write("%s: %s\n" % (type(error).__name__, error))
@@ -105,6 +107,13 @@ def seconds_of(report):
         return 0.0
 
 
+def covers(argument, module):
+    """Whether a folder, a module or a test among pytest's arguments holds ``module``."""
+    path = os.path.abspath(argument.partition("::")[0])
+    module = os.path.abspath(module)
+    return path == module or module.startswith(path.rstrip(os.sep) + os.sep)
+
+
 def place_of(raw, seed):
     """A test's place in the random order: nothing but the seed and the names decides it.
 
@@ -125,6 +134,10 @@ class Plugin(object):
 
     def __init__(self, send, shorten, clean, wishes):
         self._order = wishes.get("order")
+        self._only = set(wishes.get("only", [])) if "ids" in wishes else None
+        self._also = wishes.get("also", [])
+        self._prefix = ""
+        self._session = None
         self._send = send
         self._shorten = shorten
         self._clean = clean
@@ -132,15 +145,40 @@ class Plugin(object):
         self.ended = None
 
     def _id(self, raw):
-        return node_id(raw, self._clean)
+        name = node_id(raw, self._clean)
+        if self._prefix and name:
+            path, colons, rest = name.partition("::")
+            name = os.path.normpath(self._prefix + path).replace(os.sep, "/") + colons + rest
+        return name
+
+    def pytest_configure(self, config):
+        # Where settings lie in a folder below, pytest names tests from there; they are found from here.
+        below = os.path.relpath(str(config.rootdir), os.getcwd())
+        if below != os.curdir and not below.startswith(os.pardir):
+            self._prefix = below + os.sep
+        for module in self._also:
+            if not any(covers(str(argument), module) for argument in config.args):
+                config.args.append(module)
+
+    def pytest_sessionstart(self, session):
+        self._session = session
+
+    def _forgive(self):
+        """What no id selects would end the run before any test."""
+        if self._only is not None:
+            del getattr(self._session, "_notfound", [])[:]
 
     def _tell_collected(self, ids):
         self._collected = True
+        self._tell("collected", ids)
+
+    def _tell(self, event, ids):
         ids = [self._id(raw) for raw in ids]
         for start in range(0, max(len(ids), 1), 200):
-            self._send("collected", ids=ids[start : start + 200])
+            self._send(event, ids=ids[start : start + 200])
 
     def pytest_collectreport(self, report):
+        self._forgive()
         if report.failed:
             self._send("collect-error", node=self._id(report.nodeid), message=message_of(report, self._shorten))
         elif report.skipped:
@@ -149,6 +187,9 @@ class Plugin(object):
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, session, config, items):
         # First: what pytest and the project then do about the order (fixtures shared, tests marked as first) holds.
+        if self._only is not None:
+            self._tell("addressed", [item.nodeid for item in items])
+            items[:] = [item for item in items if self._id(item.nodeid) in self._only]
         if self._order:
             items.sort(key=lambda item: place_of(item.nodeid, self._order))
             self._send("shuffled", seed=self._order)
@@ -159,6 +200,8 @@ class Plugin(object):
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node, ids):
         if not self._collected:
+            if self._only is not None:
+                self._tell("addressed", ids)
             self._tell_collected(ids)
 
     def pytest_runtest_logstart(self, nodeid, location):

@@ -6,6 +6,9 @@ through a channel that the tests' own output cannot reach.
 On standard input: the secret's hex digits and a line's end, then, if there is anything to say, a JSON object.
 
     order    what a random order is made of; without it tests run as they are collected
+    ids      test ids that are arguments, too: what they select is told, what they do not is no error
+    only     of those, the ids that run
+    also     modules to collect beside what the project's own settings say
 
 The channel is a file outside the work tree. Every line is one event: 32 hex digits, a space, a JSON object. The
 digits seal the object with the secret (HMAC-SHA256), and every object holds its place in the sequence (``n``), so a

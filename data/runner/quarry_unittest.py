@@ -20,6 +20,12 @@ def run(arguments, send, shorten, clean, wishes):
     """Runs unittest; returns what pytest's exit status would be: 0 passed, 1 failed, 5 nothing to run."""
     sys.argv = [unittest.__file__.replace("__init__", "__main__")] + arguments
 
+    def tell(event, ids):
+        for start in range(0, max(len(ids), 1), 200):
+            send(event, ids=ids[start : start + 200])
+
+    arguments = list(arguments) + wishes.get("ids", [])
+
     class Runner(unittest.TextTestRunner):
         def _makeResult(self):
             return make_result(self, send, shorten, clean)
@@ -33,9 +39,13 @@ def run(arguments, send, shorten, clean, wishes):
                 if is_stand_in(case):
                     event, node, message = stand_in(case)
                     send(event, node=clean(node), message=shorten(message))
-            ids = [clean(case.id()) for case in tests if not is_stand_in(case)]
-            for start in range(0, max(len(ids), 1), 200):
-                send("collected", ids=ids[start : start + 200])
+            tests = [case for case in tests if not is_stand_in(case)]
+            if "ids" in wishes:
+                tell("addressed", [clean(case.id()) for case in tests])
+                tests = [case for case in tests if clean(case.id()) in wishes.get("only", [])]
+                test = unittest.TestSuite(tests)
+            ids = [clean(case.id()) for case in tests]
+            tell("collected", ids)
             self.collected = ids
             # The suite drops tests as it goes; what a class failed for is told to all of its tests at the end.
             result = unittest.TextTestRunner.run(self, test)

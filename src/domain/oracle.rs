@@ -32,9 +32,22 @@ pub struct Oracle {
     pub never_ran: Vec<TestId>,
     /// Not the same in every run of a side: in no oracle, with their rates.
     pub flaky: Vec<FlakyTest>,
-    /// The same in every run in collection order and another in the run in random order: in no other list.
+    /// The same in every run in collection order and another in the run in random order, or in FAIL_TO_PASS but for
+    /// the run by id: in no other list.
     #[serde(default)]
     pub order_dependent: Vec<OrderDependentTest>,
+    /// Would be in FAIL_TO_PASS or PASS_TO_PASS, but the runner selects nothing by their ids: in no other list.
+    #[serde(default)]
+    pub not_addressable: Vec<TestId>,
+    /// Did not pass in some run and said that there is no network. These stand in another list, too.
+    #[serde(default)]
+    pub needs_network: Vec<TestId>,
+    /// Did not pass in some run and said that a date is not what it was. These stand in another list, too.
+    #[serde(default)]
+    pub needs_clock: Vec<TestId>,
+    /// What was run.
+    #[serde(default)]
+    pub scope: RanScope,
     /// How each FAIL_TO_PASS test looked before gold: failed, errored at collection … (same order as the list).
     pub before_gold: Vec<TestStatus>,
     /// What the random order is made of; `null` when no run was made in one.
@@ -61,7 +74,28 @@ impl Oracle {
                 .flaky
                 .iter()
                 .any(|test| test.passed_before + test.passed_after > 0)
+            || !self.not_addressable.is_empty()
+            || self
+                .order_dependent
+                .iter()
+                .any(|test| test.before.is_pass() || test.after.is_pass())
     }
+}
+
+/// What the runs of an oracle selected.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum RanScope {
+    /// The test modules that the test patch touches.
+    #[default]
+    Modules,
+    /// The whole suite, as the recipe asks.
+    Suite,
+    /// The whole suite although the recipe asks for modules: those that are touched are all new, so none of their tests
+    /// could show what gold must not break.
+    Widened,
 }
 
 /// A test whose outcome varies between runs of one side in the same order.
@@ -101,9 +135,11 @@ pub struct OrderDependentTest {
     /// How it ended before gold, in collection order.
     pub before: TestStatus,
     /// How it ended before gold, in the random order.
-    pub before_shuffled: TestStatus,
+    pub before_shuffled: Option<TestStatus>,
     /// How it ended after gold, in collection order.
     pub after: TestStatus,
     /// How it ended after gold, in the random order.
-    pub after_shuffled: TestStatus,
+    pub after_shuffled: Option<TestStatus>,
+    /// How it ended after gold when FAIL_TO_PASS alone ran, where that is what shows it.
+    pub after_alone: Option<TestStatus>,
 }

@@ -12,7 +12,7 @@ use super::variants;
 use super::walk::{End, Trail, fresh, trails, walk};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
-use crate::domain::oracle::{FlakyTest, Oracle};
+use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
 
 /// Says in what the files of a version do not agree.
 pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem>) {
@@ -150,6 +150,7 @@ fn oracle_fault(oracle: &Oracle) -> Option<String> {
         ("never_ran", &oracle.never_ran),
         ("flaky", &flaky),
         ("order_dependent", &ordered),
+        ("not_addressable", &oracle.not_addressable),
     ];
     let mut seen: BTreeMap<&TestId, &str> = BTreeMap::new();
     for (name, tests) in lists {
@@ -176,7 +177,8 @@ fn oracle_fault(oracle: &Oracle) -> Option<String> {
     if oracle.runs_before == 0 || oracle.runs_after == 0 {
         return Some("no test was run on one of the sides".into());
     }
-    if !oracle.order_dependent.is_empty() && oracle.order_seed.is_none() {
+    let by_order = |test: &OrderDependentTest| test.after_alone.is_none();
+    if oracle.order_dependent.iter().any(by_order) && oracle.order_seed.is_none() {
         return Some("tests depend on the order, and no run was in another".into());
     }
     oracle.flaky.iter().find_map(|flaky| {
@@ -272,6 +274,10 @@ fn row_fault(
         ("flaky", row.flaky == oracle.flaky),
         ("order_dependent", row.order_dependent == oracle.order_dependent),
         ("order_seed", row.order_seed == oracle.order_seed),
+        ("not_addressable", row.not_addressable == oracle.not_addressable),
+        ("needs_network", row.needs_network == oracle.needs_network),
+        ("needs_clock", row.needs_clock == oracle.needs_clock),
+        ("scope", row.scope == oracle.scope),
         ("before_gold", row.before_gold == oracle.before_gold),
         ("runs_before", row.runs_before == oracle.runs_before),
         ("runs_after", row.runs_after == oracle.runs_after),

@@ -150,9 +150,10 @@ pub(crate) fn verified(number: u32) -> Verified {
             order_dependent: vec![OrderDependentTest {
                 test: "tests/test_a.py::test_e".into(),
                 before: TestStatus::Failed,
-                before_shuffled: TestStatus::Failed,
+                before_shuffled: Some(TestStatus::Failed),
                 after: TestStatus::Passed,
-                after_shuffled: TestStatus::Failed,
+                after_shuffled: Some(TestStatus::Failed),
+                after_alone: None,
             }],
             order_seed: Some("5eed".into()),
             runs_before: 3,

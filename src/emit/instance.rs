@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::candidate::MergeKind;
 use crate::domain::ids::{BlobId, CommitSha, InstanceId, RepoName, TestId};
-use crate::domain::oracle::{FlakyTest, OrderDependentTest};
+use crate::domain::oracle::{FlakyTest, OrderDependentTest, RanScope};
 use crate::domain::outcome::TestStatus;
 use crate::domain::patch::{ChangeKind, Part};
 use crate::domain::path::RepoPath;
@@ -50,10 +50,18 @@ pub struct Instance {
     pub pass_to_fail: Vec<TestId>,
     /// Tests whose outcome varied between runs of one side, with how often they passed: in no list above.
     pub flaky: Vec<FlakyTest>,
-    /// Tests that a random order changed: in no list above.
+    /// Tests that a random order, or a run without the others, changed: in no list above.
     pub order_dependent: Vec<OrderDependentTest>,
     /// What that order was made of; `null` when there was no run in one.
     pub order_seed: Option<String>,
+    /// Tests that the runner does not select by their ids: in no list above.
+    pub not_addressable: Vec<TestId>,
+    /// Tests of any list that, in some run, did not pass and said that there is no network.
+    pub needs_network: Vec<TestId>,
+    /// Tests of any list that, in some run, did not pass and said that a date is not what it was.
+    pub needs_clock: Vec<TestId>,
+    /// What was run.
+    pub scope: RanScope,
     /// How each test of `FAIL_TO_PASS` looked before the gold patch, in that list's order.
     pub before_gold: Vec<TestStatus>,
     /// Runs before the gold patch, in collection order.

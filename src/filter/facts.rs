@@ -113,6 +113,8 @@ impl FactSource for CandidateFacts<'_> {
                     Datum::texts(oracle.order_dependent.iter().map(|test| test.test.as_str()))
                 });
             }
+            F::OracleNotAddressable => return self.oracle(|oracle| tests(&oracle.not_addressable)),
+            F::OracleNeedsNetwork => return self.oracle(|oracle| tests(&oracle.needs_network)),
             F::OracleRunsBefore => return self.oracle(|oracle| Datum::Int(oracle.runs_before.into())),
             F::OracleRunsAfter => return self.oracle(|oracle| Datum::Int(oracle.runs_after.into())),
         })

@@ -31,6 +31,9 @@ enum Told {
     Shuffled {
         seed: String,
     },
+    Addressed {
+        ids: Vec<TestId>,
+    },
     CollectError {
         node: String,
         message: String,
@@ -112,6 +115,8 @@ pub struct Channel {
     pub outcome: RunOutcome,
     /// Every test that was collected.
     pub collected: BTreeSet<TestId>,
+    /// What the ids that the run was asked for selected, when it was asked for some.
+    pub addressed: Option<BTreeSet<TestId>>,
     /// What the random order was made of, when the tests were put into one.
     pub order: Option<String>,
     /// Why a test is not a plain pass (capped by the runner).
@@ -282,6 +287,7 @@ impl Reader {
             }
             Told::Missing { runner, message } => channel.missing = Some(format!("{runner}: {message}")),
             Told::Collected { ids } => channel.collected.extend(ids),
+            Told::Addressed { ids } => channel.addressed.get_or_insert_default().extend(ids),
             Told::Shuffled { seed } => channel.order = Some(seed),
             Told::CollectError { node, message } => {
                 channel.outcome.collection_errors.insert(node, message);

@@ -130,9 +130,10 @@ pub fn classify(runs: &Runs, settings: &Verification) -> Oracle {
                 oracle.order_dependent.push(OrderDependentTest {
                     test: test.clone(),
                     before: first.shown(),
-                    before_shuffled: before,
+                    before_shuffled: Some(before),
                     after: second.shown(),
-                    after_shuffled: after,
+                    after_shuffled: Some(after),
+                    after_alone: None,
                 });
                 continue;
             }

@@ -12,25 +12,30 @@
 //! | `seal`, `channel` | the bytes a run leaves in its channel |
 //! | `faults` | when a run is complete, and whose fault it is when not |
 //! | `classify` | statuses on both sides → the oracle |
+//! | `alone` | what a run by ids says of an oracle |
+//! | `outside` | messages that tell of a missing network or another time |
 //! | `key` | what a verification depends on |
 //! | [`run`] | the shell |
 
+mod alone;
 mod channel;
 mod classify;
 mod error;
 mod faults;
 mod key;
+mod outside;
 mod plan;
 pub mod run;
 mod runner;
 mod seal;
 
+pub use alone::{ById, judged, settle};
 pub use channel::{Channel, Hello, read};
 pub use classify::{Runs, Shuffled, classify};
 pub use error::VerifyError;
 pub use faults::{Ended, Fault, is_machines, judge};
 pub use key::{VerifyInputs, input_key};
-pub use plan::{Selection, is_test_module, select};
+pub use plan::{Selection, by_id, is_test_module, select, widen};
 pub use run::{
     Failure, Patches, Subject, Trial, TrialOutcome, TrialRequest, Verified, Verifier, VerifyOutcome,
     VerifyRequest,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::domain::oracle::RanScope;
 use crate::domain::path::RepoPath;
 use crate::recipe::model::{Runner, Scope, Verification};
 
@@ -12,6 +13,10 @@ pub struct Selection {
     pub args: Vec<String>,
     /// The modules and folders selected; empty for the whole suite.
     pub paths: Vec<String>,
+    /// Modules to collect beside what the project's settings say of its suite.
+    pub also: Vec<String>,
+    /// What this is in an oracle's words.
+    pub scope: RanScope,
 }
 
 /// Chooses what to run. `touched` are the test patch's files, `tree` all files of the tree once that patch is laid on.
@@ -37,7 +42,63 @@ pub fn select(touched: &[RepoPath], tree: &BTreeSet<RepoPath>, settings: &Verifi
     Some(Selection {
         args: arguments(&paths, settings),
         paths,
+        also: Vec::new(),
+        scope: match settings.scope {
+            Scope::Modules => RanScope::Modules,
+            Scope::Suite => RanScope::Suite,
+        },
     })
+}
+
+/// The whole suite in the place of `narrow`, when nothing that `narrow` selects was there `before` the test patch and
+/// other test modules were: new modules hold no test that gold must not break.
+pub fn widen(
+    narrow: &Selection,
+    before: &BTreeSet<RepoPath>,
+    tree: &BTreeSet<RepoPath>,
+    settings: &Verification,
+) -> Option<Selection> {
+    let old = |path: &String| {
+        let below = format!("{path}/");
+        before
+            .iter()
+            .filter_map(RepoPath::to_str)
+            .any(|file| file == path || file.starts_with(&below))
+    };
+    let modules = |files: &BTreeSet<RepoPath>| -> Vec<String> {
+        let names = files
+            .iter()
+            .filter_map(RepoPath::to_str)
+            .filter(|path| is_test_module(path));
+        names.map(str::to_owned).collect()
+    };
+    if narrow.paths.is_empty() || narrow.paths.iter().any(old) || modules(before).is_empty() {
+        return None;
+    }
+    let args = match settings.runner {
+        Runner::Pytest => arguments(&[], settings),
+        // Discovery may pass over the new modules; every module by its name does not.
+        Runner::Unittest => arguments(&modules(tree), settings),
+    };
+    Some(Selection {
+        args,
+        paths: Vec::new(),
+        also: match settings.runner {
+            Runner::Pytest => narrow.paths.clone(),
+            Runner::Unittest => Vec::new(),
+        },
+        scope: RanScope::Widened,
+    })
+}
+
+/// The runner's arguments for tests by their ids, which are the run's wishes.
+pub fn by_id(settings: &Verification) -> Vec<String> {
+    match settings.runner {
+        Runner::Pytest => arguments(&[], settings),
+        // A suite's arguments are for discovery.
+        Runner::Unittest if settings.scope == Scope::Suite => Vec::new(),
+        Runner::Unittest => settings.args.clone(),
+    }
 }
 
 fn arguments(paths: &[String], settings: &Verification) -> Vec<String> {

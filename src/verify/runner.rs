@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::domain::hash::hex;
+use crate::domain::ids::TestId;
 use crate::recipe::model::Runner;
 
 /// The runner's files by name; they lie together in one folder, outside the work tree.
@@ -32,6 +33,15 @@ pub struct Wishes {
     /// What a random order is made of; without it tests run as they are collected.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub order: Option<String>,
+    /// Test ids that are arguments, too; there may be more of them than a command line holds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ids: Vec<TestId>,
+    /// Of what `ids` select, only these run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<TestId>,
+    /// Modules to collect beside what the project's own settings say, for a whole suite.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
 }
 
 /// What goes to the runner's standard input: the secret's hex digits, a line end, the wishes.

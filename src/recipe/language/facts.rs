@@ -222,6 +222,8 @@ facts! {
         OracleNeverRan "oracle.never_ran" Type::list(Type::String), Oracle, Yes, No, "tests skipped throughout, on both sides";
         OracleFlaky "oracle.flaky" Type::list(Type::String), Oracle, Yes, No, "tests whose outcome varies between runs of one side";
         OracleOrderDependent "oracle.order_dependent" Type::list(Type::String), Oracle, Yes, No, "tests that a run in random order changes";
+        OracleNotAddressable "oracle.not_addressable" Type::list(Type::String), Oracle, Yes, No, "tests that the runner does not select by their ids";
+        OracleNeedsNetwork "oracle.needs_network" Type::list(Type::String), Oracle, Yes, No, "tests that did not pass in some run and said that there is no network";
         OracleRunsBefore "oracle.runs_before" Type::Int, Oracle, Yes, No, "runs made before gold";
         OracleRunsAfter "oracle.runs_after" Type::Int, Oracle, Yes, No, "runs made after gold";
     }

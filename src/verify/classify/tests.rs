@@ -157,9 +157,10 @@ fn what_the_random_order_changes_depends_on_the_order() {
         let expected = OrderDependentTest {
             test: "tests/m.py::t".into(),
             before: Failed,
-            before_shuffled: before,
+            before_shuffled: Some(before),
             after: Passed,
-            after_shuffled: after,
+            after_shuffled: Some(after),
+            after_alone: None,
         };
         let oracle = ordered(before, after);
         assert_eq!(oracle.order_dependent, [expected]);

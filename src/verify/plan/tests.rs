@@ -114,6 +114,35 @@ fn arguments_are_the_recipes_then_ours_then_the_selection() {
 }
 
 #[test]
+fn only_new_modules_fall_out_to_the_suite() {
+    let base = paths(&["src/a.py", "tests/test_old.py"]);
+    let tree = paths(&["src/a.py", "tests/test_old.py", "tests/test_new.py"]);
+    let widened = |touched: &[&str], base: &BTreeSet<RepoPath>, settings: &Verification| {
+        let touched: Vec<RepoPath> = touched.iter().map(|name| RepoPath::from(*name)).collect();
+        let narrow = select(&touched, &tree, settings).unwrap();
+        widen(&narrow, base, &tree, settings)
+    };
+    let pytest = Verification::default();
+    let suite = widened(&["tests/test_new.py"], &base, &pytest).unwrap();
+    assert_eq!(suite.args.last().unwrap(), "--continue-on-collection-errors");
+    assert_eq!(suite.also, ["tests/test_new.py"]);
+    assert_eq!(suite.scope, RanScope::Widened);
+    let both = ["tests/test_new.py", "tests/test_old.py"];
+    assert_eq!(widened(&both, &base, &pytest), None);
+    assert_eq!(widened(&["tests/test_old.py"], &base, &pytest), None);
+    let untested = paths(&["src/a.py"]);
+    assert_eq!(widened(&["tests/test_new.py"], &untested, &pytest), None);
+    let unittest = Verification {
+        runner: Runner::Unittest,
+        args: vec![],
+        ..pytest
+    };
+    let suite = widened(&["tests/test_new.py"], &base, &unittest).unwrap();
+    assert_eq!(suite.args, ["tests.test_new", "tests.test_old"]);
+    assert_eq!(by_id(&unittest), [""; 0]);
+}
+
+#[test]
 fn names_of_test_modules() {
     for name in ["test_a.py", "x/a_test.py", "a/tests.py", "a_tests.py", "test.py"] {
         assert!(is_test_module(name), "{name}");

@@ -48,6 +48,8 @@ pub(super) enum Which {
     Ordered(u32),
     /// In the random order.
     Shuffled,
+    /// Of what the oracle's ids select, FAIL_TO_PASS alone.
+    ById,
 }
 
 impl Which {
@@ -56,7 +58,7 @@ impl Which {
     const fn hash_seed(self) -> u32 {
         match self {
             Self::Ordered(number) => number,
-            Self::Shuffled => 1,
+            Self::Shuffled | Self::ById => 1,
         }
     }
 }
@@ -66,6 +68,7 @@ impl fmt::Display for Which {
         match self {
             Self::Ordered(number) => write!(f, "run {number}"),
             Self::Shuffled => f.write_str("the run in random order"),
+            Self::ById => f.write_str("the run by id"),
         }
     }
 }

@@ -1,19 +1,22 @@
 //! One try: the trees before and after gold, their runs, the oracle.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::job::{Bench, Place, Run, Side, Which, blocking, disk, infra, project};
 use super::log::Log;
 use super::{Recorded, Verifier, VerifyRequest, tree};
 use crate::domain::ids::TestId;
+use crate::domain::oracle::{Oracle, RanScope};
 use crate::domain::outcome::RunOutcome;
 use crate::git::apply::{ApplyError, apply};
 use crate::recipe::model::Verification;
+use crate::verify::alone::{ById, judged, settle};
 use crate::verify::channel::Channel;
 use crate::verify::classify::{Runs, Shuffled, classify};
-use crate::verify::faults::Fault;
-use crate::verify::plan::{Selection, select};
+use crate::verify::faults::{Fault, is_machines};
+use crate::verify::outside::{tells_of_clock, tells_of_network};
+use crate::verify::plan::{Selection, by_id, select, widen};
 use crate::verify::runner::Wishes;
 
 /// Hex digits of the input key that a random order is made of.
@@ -33,18 +36,48 @@ impl Verifier {
             let (request, folder) = (request.clone(), place.path().to_owned());
             blocking(move || prepare(&request, &folder)).await?
         };
-        log.line(&format!("$ {}", trees.selection.args.join(" ")));
-        let settings = &request.subject.settings;
         let bench = Bench {
             environment: request.environment.as_ref(),
-            settings,
+            settings: &request.subject.settings,
             place: place.path(),
+        };
+        if let Some(wide) = &trees.wide {
+            match self.prove(&bench, &trees, wide, key, log).await {
+                Err(fault) if !self.kill.is_cancelled() && !is_machines(fault.outcome, fault.reason) => {
+                    log.line(&format!("the whole suite makes no oracle: {}", fault.detail));
+                }
+                settled => return settled,
+            }
+        }
+        self.prove(&bench, &trees, &trees.narrow, key, log).await
+    }
+
+    /// Every run of one selection.
+    async fn prove(
+        &self,
+        bench: &Bench<'_>,
+        trees: &Trees,
+        selection: &Selection,
+        key: &str,
+        log: &mut Log,
+    ) -> Result<Recorded, Fault> {
+        let settings = bench.settings;
+        log.line(&format!("$ {}", selection.args.join(" ")));
+        let wishes = Wishes {
+            also: selection.also.clone(),
+            ..Wishes::default()
         };
         let mut told = Told::default();
         for number in 1..=settings.runs.max(1) {
             for (side, tree) in trees.sides() {
-                let run = trees.run(side, Which::Ordered(number), tree, Wishes::default());
-                let channel = self.complete(&bench, &run, log).await?;
+                let run = Run {
+                    side,
+                    which: Which::Ordered(number),
+                    tree,
+                    args: &selection.args,
+                    wishes: wishes.clone(),
+                };
+                let channel = self.complete(bench, &run, log).await?;
                 let outcome = told.take(channel);
                 match side {
                     Side::After => told.runs.after.push(outcome),
@@ -53,9 +86,43 @@ impl Verifier {
             }
         }
         if settings.random_order {
-            self.shuffled(&bench, &trees, key, &mut told, log).await?;
+            self.shuffled(bench, trees, selection, key, &mut told, log)
+                .await?;
         }
-        told.judge(settings)
+        let mut oracle = told.judge(settings, selection.scope)?;
+        if !oracle.fail_to_pass.is_empty() {
+            self.by_id(bench, trees, &mut oracle, &mut told, log).await?;
+        }
+        Ok(told.recorded(oracle))
+    }
+
+    /// The oracle's ids as arguments, FAIL_TO_PASS run without the others.
+    async fn by_id(
+        &self,
+        bench: &Bench<'_>,
+        trees: &Trees,
+        oracle: &mut Oracle,
+        told: &mut Told,
+        log: &mut Log,
+    ) -> Result<(), Fault> {
+        let run = Run {
+            side: Side::After,
+            which: Which::ById,
+            tree: &trees.after,
+            args: &by_id(bench.settings),
+            wishes: Wishes {
+                ids: judged(oracle).cloned().collect(),
+                only: oracle.fail_to_pass.clone(),
+                ..Wishes::default()
+            },
+        };
+        let channel = self.complete(bench, &run, log).await?;
+        let run = ById {
+            selected: channel.addressed.clone().unwrap_or_default(),
+            outcome: told.take(channel),
+        };
+        settle(oracle, &run);
+        Ok(())
     }
 
     /// A run of each side in one random order. Where the order could not be changed (tests handed out to several
@@ -64,6 +131,7 @@ impl Verifier {
         &self,
         bench: &Bench<'_>,
         trees: &Trees,
+        selection: &Selection,
         key: &str,
         told: &mut Told,
         log: &mut Log,
@@ -71,10 +139,17 @@ impl Verifier {
         let seed = key.get(..SEED).unwrap_or(key).to_owned();
         let mut outcomes = vec![];
         for (side, tree) in trees.sides() {
-            let wishes = Wishes {
-                order: Some(seed.clone()),
+            let run = Run {
+                side,
+                which: Which::Shuffled,
+                tree,
+                args: &selection.args,
+                wishes: Wishes {
+                    order: Some(seed.clone()),
+                    also: selection.also.clone(),
+                    ..Wishes::default()
+                },
             };
-            let run = trees.run(side, Which::Shuffled, tree, wishes);
             let channel = self.complete(bench, &run, log).await?;
             let shuffled = channel.order.as_ref() == Some(&seed) || channel.collected.is_empty();
             let outcome = told.take(channel);
@@ -96,6 +171,8 @@ struct Told {
     runner: String,
     reruns: BTreeMap<TestId, u32>,
     forged_lines: u64,
+    needs_network: BTreeSet<TestId>,
+    needs_clock: BTreeSet<TestId>,
 }
 
 impl Told {
@@ -109,19 +186,46 @@ impl Told {
             *most = times.max(*most);
         }
         self.forged_lines += channel.forged;
+        for (test, message) in &channel.messages {
+            if channel
+                .outcome
+                .tests
+                .get(test)
+                .is_some_and(|status| status.is_pass())
+            {
+                continue;
+            }
+            if tells_of_network(message) {
+                self.needs_network.insert(test.clone());
+            }
+            if tells_of_clock(message) {
+                self.needs_clock.insert(test.clone());
+            }
+        }
         channel.outcome
     }
 
-    fn judge(self, settings: &Verification) -> Result<Recorded, Fault> {
+    fn judge(&self, settings: &Verification, scope: RanScope) -> Result<Oracle, Fault> {
         if self.runs.all().all(|run| run.tests.is_empty()) {
             return Err(project("no-tests", "no run on either side ran any test"));
         }
-        Ok(Recorded {
-            oracle: classify(&self.runs, settings),
+        Ok(Oracle {
+            scope,
+            ..classify(&self.runs, settings)
+        })
+    }
+
+    fn recorded(self, oracle: Oracle) -> Recorded {
+        Recorded {
+            oracle: Oracle {
+                needs_network: self.needs_network.into_iter().collect(),
+                needs_clock: self.needs_clock.into_iter().collect(),
+                ..oracle
+            },
             runner: self.runner,
             reruns: self.reruns,
             forged_lines: self.forged_lines,
-        })
+        }
     }
 }
 
@@ -129,22 +233,14 @@ impl Told {
 struct Trees {
     before: PathBuf,
     after: PathBuf,
-    selection: Selection,
+    narrow: Selection,
+    /// What runs in its place, if it can.
+    wide: Option<Selection>,
 }
 
 impl Trees {
     fn sides(&self) -> [(Side, &Path); 2] {
         [(Side::Before, &self.before), (Side::After, &self.after)]
-    }
-
-    fn run<'a>(&'a self, side: Side, which: Which, tree: &'a Path, wishes: Wishes) -> Run<'a> {
-        Run {
-            side,
-            which,
-            tree,
-            args: &self.selection.args,
-            wishes,
-        }
     }
 }
 
@@ -156,20 +252,23 @@ fn prepare(request: &VerifyRequest, folder: &Path) -> Result<Trees, Fault> {
         .environment
         .lay_products(&before)
         .map_err(|error| infra("environment", format!("failed to {error}")))?;
+    let base = tree::files(&before).map_err(disk("list the work tree"))?;
     lay(
         &before,
         &request.subject.patches.test,
         "test-patch-does-not-apply",
     )?;
     let files = tree::files(&before).map_err(disk("list the work tree"))?;
-    let selection = select(&request.subject.touched, &files, &request.subject.settings)
+    let settings = &request.subject.settings;
+    let narrow = select(&request.subject.touched, &files, settings)
         .ok_or_else(|| project("nothing-to-run", "the test patch leads to no test module"))?;
     tree::copy(&before, &after).map_err(disk("copy the work tree"))?;
     lay(&after, &request.subject.patches.gold, "gold-does-not-apply")?;
     Ok(Trees {
         before,
         after,
-        selection,
+        wide: widen(&narrow, &base, &files, settings),
+        narrow,
     })
 }
 

@@ -1,6 +1,7 @@
 //! pytest 3 to 9.
 
 use futures::StreamExt as _;
+use quarry::domain::ids::TestId;
 use quarry::domain::outcome::TestStatus;
 use quarry::recipe::model::Runner;
 use quarry::sandbox::Job;
@@ -136,6 +137,44 @@ async fn outcomes(which: &str, bench: &Bench, packages: &[&str]) {
     }
 }
 
+/// What a run is asked beside its arguments.
+async fn wishes(which: &str, bench: &Bench) {
+    let args = [
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "addopts=",
+        "--continue-on-collection-errors",
+    ];
+    let ask = async |wishes: &str| {
+        let input = |job: &mut Job| job.stdin.extend_from_slice(wishes.as_bytes());
+        let (result, told) = bench.run("outcomes", Runner::Pytest, &args, input).await;
+        let text = result.stdout.text();
+        assert_eq!(reason(&result, &told), ("ok", String::new()), "{which}: {text}");
+        told
+    };
+    let told = ask(r#"{"order": "5eed"}"#).await;
+    assert_eq!(told.order.as_deref(), Some("5eed"), "{which}");
+    check_promises(which, &told, 37);
+
+    let told = ask(
+        r#"{"only": ["test_outcomes.py::TestClass::test_method_passes", "test_outcomes.py::test_call_fails"],
+            "ids": ["test_outcomes.py::TestClass::test_method_passes", "test_outcomes.py::test_call_fails",
+                    "test_outcomes.py::test_ids_pass[[x]]", "test_outcomes.py::test_gone", "gone.py::test_gone"]}"#,
+    )
+    .await;
+    let addressed = told.addressed.unwrap();
+    let addressed: Vec<&str> = addressed.iter().map(TestId::as_str).collect();
+    let expected = [
+        "test_outcomes.py::TestClass::test_method_passes",
+        "test_outcomes.py::test_call_fails",
+        "test_outcomes.py::test_ids_pass[[x]]",
+    ];
+    assert_eq!(addressed, expected, "{which}");
+    let ran: Vec<&str> = told.outcome.tests.keys().map(TestId::as_str).collect();
+    assert_eq!(ran, expected[..2], "{which}");
+}
+
 /// What hostile or broken tests do to a run.
 async fn hostile(which: &str, bench: &Bench) {
     let alone = async |module: &str| bench.pytest("hostile", &[module]).await;
@@ -254,6 +293,7 @@ async fn pytest_from_3_to_9_tells_every_outcome() {
             let which = format!("Python {}, {}", interpreter.version, packages.join(" "));
             let bench = Bench::new(interpreter, packages);
             outcomes(&which, &bench, packages).await;
+            wishes(&which, &bench).await;
             // The oldest and the newest.
             if [0, last].contains(&index) {
                 hostile(&which, &bench).await;
