@@ -3,6 +3,8 @@
 //! `ROOT/.quarry/` holds the state: `ledger.db`, `blobs/`, `mirrors/`, `envs/`, `variants/`, `selections/`, `scratch/`.
 //! `ROOT/manifests/` holds what was emitted.
 
+pub mod gc;
+
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};
 use std::sync::Arc;

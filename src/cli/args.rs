@@ -82,6 +82,8 @@ pub enum Verb {
     Emit(EmitArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file
     Strip(super::strip::StripArgs),
+    /// Remove what can be made again: environments that nothing used for a while, left containers, old images
+    Gc(GcArgs),
     /// Say where the workspace stands
     Status,
     /// Tell a pull request's whole story: facts, rules with the values seen, attempts, oracle
@@ -222,6 +224,17 @@ pub struct VerifyArgs {
     /// Where tests run.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
+}
+
+/// `quarry gc`.
+#[derive(Debug, Args)]
+pub struct GcArgs {
+    /// Remove environments that nothing has used for so many days
+    #[arg(long, value_name = "DAYS", default_value_t = 30)]
+    pub unused_for: u32,
+    /// Only say what would be removed
+    #[arg(long)]
+    pub dry_run: bool,
 }
 
 /// `quarry emit`.

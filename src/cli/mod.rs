@@ -17,6 +17,7 @@ mod doctor;
 mod emit;
 mod explain;
 mod filter;
+mod gc;
 mod init;
 mod mine;
 mod run;
@@ -90,6 +91,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
             Verb::Strip(args) => strip::run(args, &session),
+            Verb::Gc(args) => gc::run(args, &session),
             Verb::Status => status::run(&session),
             Verb::Explain(args) => explain::run(args, &session),
             Verb::Completions(args) => completions::run(args, &session),

@@ -35,6 +35,7 @@ impl Inner {
         let turn = self.turn(key);
         let _turn = turn.lock().await;
         if layer.is_dir() {
+            tree::used(&layer);
             return Ok(layer);
         }
         let version = &work.interpreter.version;
@@ -55,6 +56,7 @@ impl Inner {
         self.blocking(move || {
             fs::create_dir_all(made.join(&packages)).map_err(BuildError::io("make the folder", &made))?;
             for dist in dists {
+                tree::used(&dist);
                 tree::link(&dist, &made).map_err(BuildError::io("link", &dist))?;
             }
             publish(&made, &to)

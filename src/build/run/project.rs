@@ -53,6 +53,7 @@ impl Inner {
         let turn = self.turn(key);
         let _turn = turn.lock().await;
         if let Some(layer) = Layer::read(&place) {
+            tree::used(&place);
             return Ok((place, layer));
         }
         let folder = self.scratch("project")?;

@@ -28,6 +28,21 @@ pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Marks a layer as used now: what nothing uses for a while may be removed.
+pub(super) fn used(layer: &Path) {
+    use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, utimensat};
+    let now = Timespec {
+        tv_sec: 0,
+        tv_nsec: UTIME_NOW,
+    };
+    let times = Timestamps {
+        last_access: now,
+        last_modification: now,
+    };
+    // A layer that cannot be marked is as good.
+    let _ = utimensat(CWD, layer, &times, AtFlags::empty());
+}
+
 /// Looks at every file and link below `root`.
 pub(super) fn look(root: &Path) -> io::Result<Look> {
     let mut look = Look::new();

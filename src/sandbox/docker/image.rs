@@ -1,6 +1,8 @@
 //! The image that containers begin from: found, imported or pulled.
 
-use bollard::query_parameters::CreateImageOptionsBuilder;
+use std::collections::HashMap;
+
+use bollard::query_parameters::{CreateImageOptionsBuilder, ListImagesOptionsBuilder, RemoveImageOptions};
 use futures::StreamExt as _;
 
 use super::super::error::SandboxError;
@@ -29,8 +31,7 @@ pub(super) struct Ready {
 pub(super) async fn ready(daemon: &Daemon, image: &BaseImage) -> Result<Ready, SandboxError> {
     match image {
         BaseImage::Skeleton => {
-            let bytes = skeleton::tar(&system::pieces());
-            let tag = sha256_hex(&bytes)[..16].to_owned();
+            let (bytes, tag) = skeleton_and_tag();
             let name = format!("{SKELETON}:{tag}");
             if let Some(found) = look(daemon, &name, true).await? {
                 return Ok(found);
@@ -65,6 +66,34 @@ pub(super) async fn ready(daemon: &Daemon, image: &BaseImage) -> Result<Ready, S
         }
         BaseImage::Imported { id } => look(daemon, id, false).await?.ok_or_else(|| gone(id)),
     }
+}
+
+/// The skeleton's tar, and the tag that is made of it.
+fn skeleton_and_tag() -> (Vec<u8>, String) {
+    let bytes = skeleton::tar(&system::pieces());
+    let tag = sha256_hex(&bytes)[..16].to_owned();
+    (bytes, tag)
+}
+
+/// Removes skeleton images other than today's (with `dry_run` none), and says how many there were.
+pub(super) async fn sweep(daemon: &Daemon, dry_run: bool) -> Result<usize, SandboxError> {
+    let filters = HashMap::from([("label".to_owned(), vec![format!("{IMAGE}=skeleton")])]);
+    let options = ListImagesOptionsBuilder::default().filters(&filters).build();
+    let found = daemon
+        .client
+        .list_images(Some(options))
+        .await
+        .map_err(fault("list images"))?;
+    let today = format!("{SKELETON}:{}", skeleton_and_tag().1);
+    let mut removed = 0;
+    for image in found.iter().filter(|image| !image.repo_tags.contains(&today)) {
+        let options = None::<RemoveImageOptions>;
+        // One that a container still uses stays.
+        if dry_run || daemon.client.remove_image(&image.id, options, None).await.is_ok() {
+            removed += 1;
+        }
+    }
+    Ok(removed)
 }
 
 /// The name with its digest, as the daemon or the registry knows it today.

@@ -31,6 +31,6 @@ mod supervise;
 
 pub(super) use daemon::Daemon;
 pub use daemon::DaemonFault;
-pub use open::pinned;
 pub(super) use open::{Docker, apart};
+pub use open::{Swept, pinned, sweep};
 pub use settings::DockerSettings;

@@ -45,7 +45,7 @@ impl Docker {
     async fn open(settings: &DockerSettings, folder: TempDir) -> Result<Self, SandboxError> {
         let daemon = Daemon::find(settings).await?;
         let owner = Owner::own();
-        let reaped = reap(&daemon, &owner).await?;
+        let reaped = reap(&daemon, &owner, false).await?;
         if reaped > 0 {
             tracing::debug!(reaped, "removed containers of Quarries that are gone");
         }
@@ -155,6 +155,29 @@ pub fn pinned(settings: &DockerSettings, name: &str) -> Option<String> {
         Ok(image::pin(&daemon, name).await)
     });
     found.ok().flatten()
+}
+
+/// What a sweep took of the daemon's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub struct Swept {
+    /// Containers of Quarries that are gone.
+    pub containers: usize,
+    /// Skeleton images that this machine no longer uses.
+    pub images: usize,
+}
+
+/// Removes what Quarry left at the daemon and needs no more; with `dry_run` it is only counted.
+///
+/// # Errors
+/// When no daemon answers, or it fails.
+pub fn sweep(settings: &DockerSettings, dry_run: bool) -> Result<Swept, SandboxError> {
+    apart(async {
+        let daemon = Daemon::find(settings).await?;
+        Ok(Swept {
+            containers: reap(&daemon, &Owner::own(), dry_run).await?,
+            images: image::sweep(&daemon, dry_run).await?,
+        })
+    })
 }
 
 /// Random hex digits.

@@ -99,8 +99,8 @@ fn started(pid: u32) -> Option<u64> {
     (!matches!(state, "Z" | "X")).then(|| fields.nth(18)?.parse().ok())?
 }
 
-/// Removes the containers of Quarries that are gone, and says how many there were.
-pub(super) async fn reap(daemon: &Daemon, here: &Owner) -> Result<usize, SandboxError> {
+/// Removes the containers of Quarries that are gone (with `dry_run` none), and says how many there were.
+pub(super) async fn reap(daemon: &Daemon, here: &Owner, dry_run: bool) -> Result<usize, SandboxError> {
     let filters = HashMap::from([("label".to_owned(), vec![OWNER.to_owned()])]);
     let options = ListContainersOptionsBuilder::default()
         .all(true)
@@ -116,6 +116,10 @@ pub(super) async fn reap(daemon: &Daemon, here: &Owner) -> Result<usize, Sandbox
         let labels = container.labels.unwrap_or_default();
         let owner = labels.get(OWNER).and_then(|owner| owner.parse::<Owner>().ok());
         if !owner.is_some_and(|owner| owner.is_gone(here)) {
+            continue;
+        }
+        if dry_run {
+            reaped += 1;
             continue;
         }
         let Some(id) = container.id else { continue };
