@@ -84,6 +84,12 @@ pub enum Verb {
     Strip(super::strip::StripArgs),
     /// Remove what can be made again: environments that nothing used for a while, left containers, old images
     Gc(GcArgs),
+    /// Look after the images that containers begin from
+    Images {
+        /// What to do with them.
+        #[command(subcommand)]
+        what: ImagesVerb,
+    },
     /// Say where the workspace stands
     Status,
     /// Tell a pull request's whole story: facts, rules with the values seen, attempts, oracle
@@ -224,6 +230,21 @@ pub struct VerifyArgs {
     /// Where tests run.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
+}
+
+/// `quarry images`.
+#[derive(Debug, Subcommand)]
+pub enum ImagesVerb {
+    /// Say whether the container daemon has the images that emitted versions name; downloads nothing
+    Check(ImagesCheckArgs),
+}
+
+/// `quarry images check`.
+#[derive(Debug, Args)]
+pub struct ImagesCheckArgs {
+    /// Folders of emitted versions
+    #[arg(required = true, value_name = "MANIFEST")]
+    pub manifests: Vec<Utf8PathBuf>,
 }
 
 /// `quarry gc`.

@@ -18,6 +18,7 @@ mod emit;
 mod explain;
 mod filter;
 mod gc;
+mod images;
 mod init;
 mod mine;
 mod run;
@@ -26,7 +27,7 @@ pub mod strip;
 
 use std::process::ExitCode as ProcessCode;
 
-use args::{Cli, Verb};
+use args::{Cli, ImagesVerb, Verb};
 use clap::Parser as _;
 use error::CliError;
 use exit_code::ExitCode;
@@ -91,6 +92,9 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
             Verb::Strip(args) => strip::run(args, &session),
+            Verb::Images {
+                what: ImagesVerb::Check(args),
+            } => images::check(args, &session),
             Verb::Gc(args) => gc::run(args, &session),
             Verb::Status => status::run(&session),
             Verb::Explain(args) => explain::run(args, &session),

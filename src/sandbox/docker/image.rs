@@ -50,9 +50,7 @@ pub(super) async fn ready(daemon: &Daemon, image: &BaseImage) -> Result<Ready, S
             look(daemon, &name, true).await?.ok_or_else(|| gone(&name))
         }
         BaseImage::Registry { name, digest } => {
-            // A tag beside a digest says nothing, and some daemons refuse it.
-            let bare = untagged(name);
-            let pinned = format!("{bare}@{digest}");
+            let pinned = pinned(name, digest);
             if let Some(found) = look(daemon, &pinned, false).await? {
                 return Ok(found);
             }
@@ -66,6 +64,21 @@ pub(super) async fn ready(daemon: &Daemon, image: &BaseImage) -> Result<Ready, S
         }
         BaseImage::Imported { id } => look(daemon, id, false).await?.ok_or_else(|| gone(id)),
     }
+}
+
+/// A tag beside a digest says nothing, and some daemons refuse it.
+fn pinned(name: &str, digest: &str) -> String {
+    format!("{}@{digest}", untagged(name))
+}
+
+/// Whether the daemon has `image`.
+pub(super) async fn is_there(daemon: &Daemon, image: &BaseImage) -> Result<bool, SandboxError> {
+    let name = match image {
+        BaseImage::Skeleton => format!("{SKELETON}:{}", skeleton_and_tag().1),
+        BaseImage::Registry { name, digest } => pinned(name, digest),
+        BaseImage::Imported { id } => id.clone(),
+    };
+    Ok(look(daemon, &name, false).await?.is_some())
 }
 
 /// The skeleton's tar, and the tag that is made of it.

@@ -32,5 +32,5 @@ mod supervise;
 pub(super) use daemon::Daemon;
 pub use daemon::DaemonFault;
 pub(super) use open::{Docker, apart};
-pub use open::{Swept, pinned, sweep};
+pub use open::{Swept, has, pinned, sweep};
 pub use settings::DockerSettings;

@@ -17,6 +17,7 @@ use super::image;
 use super::owner::{OWNER, Owner, RUN, WORKSPACE, reap};
 use super::settings::DockerSettings;
 use crate::domain::hash::hex;
+use crate::domain::image::BaseImage;
 
 /// Who jobs are where Quarry is root.
 const OTHER: u32 = 65_532;
@@ -155,6 +156,17 @@ pub fn pinned(settings: &DockerSettings, name: &str) -> Option<String> {
         Ok(image::pin(&daemon, name).await)
     });
     found.ok().flatten()
+}
+
+/// Whether the daemon has this image. Nothing is downloaded.
+///
+/// # Errors
+/// When no daemon answers, or it fails.
+pub fn has(settings: &DockerSettings, image: &BaseImage) -> Result<bool, SandboxError> {
+    apart(async {
+        let daemon = Daemon::find(settings).await?;
+        image::is_there(&daemon, image).await
+    })
 }
 
 /// What a sweep took of the daemon's.
