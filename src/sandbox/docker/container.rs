@@ -149,6 +149,11 @@ pub(super) fn body(walls: &Walls, job: &Job) -> ContainerCreateBody {
     if walls.pieces.is_empty() {
         // In the skeleton this is a link.
         tmpfs.insert("/var/tmp".to_owned(), private("1777", ""));
+        if job.mounts.iter().any(|mount| mount.inside.starts_with("/root")) {
+            // Interpreters of root's own: an image's `/root` is closed to others, and runc keeps its mode.
+            let owned = format!("rw,nosuid,nodev,size=1m,uid={uid},gid={gid}");
+            tmpfs.insert("/root".to_owned(), owned);
+        }
     }
     let mut env: Vec<String> = job
         .env
