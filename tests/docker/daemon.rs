@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use quarry::sandbox::DockerSettings;
 use rustix::process::{Pid, Signal, kill_process};
 
-/// A running dockerd with folders and a socket of its own, and no bridge; ended when dropped.
+/// A running dockerd with folders and a socket of its own; ended when dropped.
 pub(crate) struct OwnDaemon {
     folder: tempfile::TempDir,
     child: Child,
@@ -116,7 +116,8 @@ fn launch(folder: &tempfile::TempDir) -> Child {
             "--host",
             &format!("unix://{}", at("sock")),
         ])
-        .args(["--bridge", "none", "--iptables=false"])
+        // Not `--bridge none`: that takes the bridge from every other daemon of the machine.
+        .args(["--iptables=false"])
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(log)

@@ -45,7 +45,7 @@ fn container_runs(daemon: &OwnDaemon, child: &mut Child, what: &str) {
 fn two_killed_quarries_and_a_killed_daemon_end_in_the_process_rooms_bytes() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    // The test's own daemon has no bridge.
+    // The test's own daemon routes nothing.
     let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
     let sample = at("sample.toml");
     std::fs::write(&sample, format!("{text}\n[room]\nnetwork = \"host\"\n")).unwrap();
