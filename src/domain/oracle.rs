@@ -53,7 +53,10 @@ pub struct Oracle {
     /// What the random order is made of; `null` when no run was made in one.
     #[serde(default)]
     pub order_seed: Option<String>,
-    /// Runs made before gold in collection order.
+    /// What the side before gold shows against itself; `null` when that was not asked for.
+    #[serde(default)]
+    pub aa: Option<NullRun>,
+    /// Runs made before gold in collection order, those of an A/A run included.
     pub runs_before: u32,
     /// Runs made after gold in collection order.
     pub runs_after: u32,
@@ -80,6 +83,20 @@ impl Oracle {
                 .iter()
                 .any(|test| test.before.is_pass() || test.after.is_pass())
     }
+}
+
+/// An A/A run: the first runs before gold in the place of one side, as many more in the place of the other. Nothing
+/// lies between them but noise, so both lists should be empty. The oracle takes all of these runs as runs before gold:
+/// what is named here is flaky there.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NullRun {
+    /// Runs in the place of each side.
+    pub runs: u32,
+    /// Tests that would have been FAIL_TO_PASS.
+    pub fail_to_pass: Vec<TestId>,
+    /// Other tests that were the same in every run of each half, and not the same in both.
+    pub changed: Vec<TestId>,
 }
 
 /// What the runs of an oracle selected.

@@ -278,6 +278,7 @@ fn row_fault(
         ("needs_network", row.needs_network == oracle.needs_network),
         ("needs_clock", row.needs_clock == oracle.needs_clock),
         ("scope", row.scope == oracle.scope),
+        ("aa", row.aa == oracle.aa),
         ("before_gold", row.before_gold == oracle.before_gold),
         ("runs_before", row.runs_before == oracle.runs_before),
         ("runs_after", row.runs_after == oracle.runs_after),

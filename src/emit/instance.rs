@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::domain::candidate::MergeKind;
 use crate::domain::ids::{BlobId, CommitSha, InstanceId, RepoName, TestId};
-use crate::domain::oracle::{FlakyTest, OrderDependentTest, RanScope};
+use crate::domain::oracle::{FlakyTest, NullRun, OrderDependentTest, RanScope};
 use crate::domain::outcome::TestStatus;
 use crate::domain::patch::{ChangeKind, Part};
 use crate::domain::path::RepoPath;
@@ -62,6 +62,8 @@ pub struct Instance {
     pub needs_clock: Vec<TestId>,
     /// What was run.
     pub scope: RanScope,
+    /// What the side before gold showed against itself; `null` when the recipe does not ask.
+    pub aa: Option<NullRun>,
     /// How each test of `FAIL_TO_PASS` looked before the gold patch, in that list's order.
     pub before_gold: Vec<TestStatus>,
     /// Runs before the gold patch, in collection order.

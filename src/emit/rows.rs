@@ -64,6 +64,7 @@ pub fn row(
         needs_network: oracle.needs_network.clone(),
         needs_clock: oracle.needs_clock.clone(),
         scope: oracle.scope,
+        aa: oracle.aa.clone(),
         before_gold: oracle.before_gold.clone(),
         runs_before: oracle.runs_before,
         runs_after: oracle.runs_after,

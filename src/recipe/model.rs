@@ -272,6 +272,9 @@ pub struct Verification {
     /// Whether each side is run once more in a random order, modules and classes kept together; a test that this shows
     /// to depend on the order is in no oracle.
     pub random_order: bool,
+    /// Whether the side before gold is run as often again, against itself (an A/A run): what seems to change there is
+    /// noise, is named, and is in no oracle.
+    pub aa: bool,
     /// Wall-clock limit of one run, in seconds.
     #[schemars(range(min = 1))]
     pub timeout_seconds: u64,
@@ -309,6 +312,7 @@ impl Default for Verification {
             scope: Scope::Modules,
             runs: 3,
             random_order: true,
+            aa: false,
             timeout_seconds: 900,
             silence_seconds: 300,
             memory_mb: 4096,

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domain::ids::TestId;
-use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
+use crate::domain::oracle::{FlakyTest, NullRun, Oracle, OrderDependentTest};
 use crate::domain::outcome::{RunOutcome, TestStatus};
 use crate::recipe::model::{BeforeGold, Verification};
 
@@ -150,6 +150,29 @@ pub fn classify(runs: &Runs, settings: &Verification) -> Oracle {
         tests_of(&mut oracle, list).push(test.clone());
     }
     oracle
+}
+
+/// What runs of one side show against as many more of the same side.
+pub fn against_itself(first: &[RunOutcome], again: &[RunOutcome], settings: &Verification) -> NullRun {
+    let halves = Runs {
+        before: first.to_vec(),
+        after: again.to_vec(),
+        shuffled: None,
+    };
+    let oracle = classify(&halves, settings);
+    let mut changed = [
+        oracle.pass_to_fail,
+        oracle.absent_to_pass,
+        oracle.pass_to_absent,
+        oracle.skipped_on_one_side,
+    ]
+    .concat();
+    changed.sort();
+    NullRun {
+        runs: oracle.runs_after,
+        fail_to_pass: oracle.fail_to_pass,
+        changed,
+    }
 }
 
 fn tests_of(oracle: &mut Oracle, list: List) -> &mut Vec<TestId> {

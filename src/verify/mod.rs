@@ -31,7 +31,7 @@ mod seal;
 
 pub use alone::{ById, judged, settle};
 pub use channel::{Channel, Hello, read};
-pub use classify::{Runs, Shuffled, classify};
+pub use classify::{Runs, Shuffled, against_itself, classify};
 pub use error::VerifyError;
 pub use faults::{Ended, Fault, is_machines, judge};
 pub use key::{VerifyInputs, input_key};

@@ -191,3 +191,35 @@ async fn a_suite_that_does_not_come_to_its_end_leaves_the_new_module() {
     assert_eq!(oracle.scope, RanScope::Modules);
     assert_eq!(oracle.fail_to_pass.len(), 1);
 }
+
+const SEEDED: &str = r#"import os
+import unittest
+
+import lib
+
+
+class Lib(unittest.TestCase):
+    def test_value(self):
+        self.assertEqual(lib.VALUE, 2)
+
+    def test_lucky(self):
+        self.assertGreater(int(os.environ["PYTHONHASHSEED"]), 3)
+"#;
+
+#[tokio::test]
+async fn what_a_side_shows_against_itself_is_named_and_in_no_oracle() {
+    let site = Site::new(crate::CLOSED);
+    let mut request = site.request(SEEDED, GOLD);
+    let lucky = TestId::from("tests.test_lib.Lib.test_lucky");
+    let plain = site.verified(&request).await.oracle;
+    assert_eq!((&plain.aa, &plain.fail_to_fail), (&None, &vec![lucky.clone()]));
+    request.subject.settings.aa = true;
+    let oracle = site.verified(&request).await.oracle;
+    let null = oracle.aa.unwrap();
+    assert_eq!((null.runs, null.changed), (3, vec![]));
+    assert_eq!(null.fail_to_pass, std::slice::from_ref(&lucky));
+    assert_eq!((oracle.runs_before, oracle.runs_after), (6, 3));
+    assert_eq!(oracle.flaky[0].test, lucky);
+    assert_eq!(oracle.flaky[0].passed_before, 3);
+    assert_eq!(oracle.fail_to_pass, ["tests.test_lib.Lib.test_value".into()]);
+}

@@ -185,6 +185,25 @@ fn what_differs_in_one_order_is_flaky_whatever_the_other_shows() {
 }
 
 #[test]
+fn a_side_against_itself_shows_noise_alone() {
+    use TestStatus::{Failed, Passed, Skipped};
+    let null = |first: [TestStatus; 2], again: [TestStatus; 2]| {
+        against_itself(&first.map(run), &again.map(run), &Verification::default())
+    };
+    assert_eq!(null([Passed; 2], [Passed; 2]).changed, []);
+    let lucky = null([Failed; 2], [Passed; 2]);
+    assert_eq!(
+        (lucky.runs, lucky.fail_to_pass.len(), lucky.changed.len()),
+        (2, 1, 0)
+    );
+    let unlucky = null([Passed; 2], [Skipped; 2]);
+    assert_eq!((unlucky.fail_to_pass.len(), unlucky.changed.len()), (0, 1));
+    // Flaky within a half: the oracle names it as it is.
+    let flaky = null([Failed, Passed], [Passed; 2]);
+    assert_eq!((flaky.fail_to_pass, flaky.changed), (vec![], vec![]));
+}
+
+#[test]
 fn nodes_hold_what_is_below_them() {
     let holds = |node: &str, test: &str| holds(node, &test.into());
     assert!(holds("tests/a.py", "tests/a.py::t"));

@@ -46,6 +46,8 @@ impl Side {
 pub(super) enum Which {
     /// In collection order, by number from 1.
     Ordered(u32),
+    /// In collection order, in an A/A run's second half: by number, after those of the first.
+    Again(u32),
     /// In the random order.
     Shuffled,
     /// Of what the oracle's ids select, FAIL_TO_PASS alone.
@@ -57,7 +59,7 @@ impl Which {
     /// share the first one's, so that nothing but what they are made for differs.
     const fn hash_seed(self) -> u32 {
         match self {
-            Self::Ordered(number) => number,
+            Self::Ordered(number) | Self::Again(number) => number,
             Self::Shuffled | Self::ById => 1,
         }
     }
@@ -67,6 +69,7 @@ impl fmt::Display for Which {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ordered(number) => write!(f, "run {number}"),
+            Self::Again(number) => write!(f, "A/A run {number}"),
             Self::Shuffled => f.write_str("the run in random order"),
             Self::ById => f.write_str("the run by id"),
         }

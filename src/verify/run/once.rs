@@ -13,7 +13,7 @@ use crate::git::apply::{ApplyError, apply};
 use crate::recipe::model::Verification;
 use crate::verify::alone::{ById, judged, settle};
 use crate::verify::channel::Channel;
-use crate::verify::classify::{Runs, Shuffled, classify};
+use crate::verify::classify::{Runs, Shuffled, against_itself, classify};
 use crate::verify::faults::{Fault, is_machines};
 use crate::verify::outside::{tells_of_clock, tells_of_network};
 use crate::verify::plan::{Selection, by_id, select, widen};
@@ -68,19 +68,28 @@ impl Verifier {
             ..Wishes::default()
         };
         let mut told = Told::default();
-        for number in 1..=settings.runs.max(1) {
-            for (side, tree) in trees.sides() {
+        let runs = settings.runs.max(1);
+        for number in 1..=runs {
+            let mut turns = vec![
+                (Side::Before, &trees.before, Which::Ordered(number)),
+                (Side::After, &trees.after, Which::Ordered(number)),
+            ];
+            if settings.aa {
+                turns.push((Side::Before, &trees.before, Which::Again(runs + number)));
+            }
+            for (side, tree, which) in turns {
                 let run = Run {
                     side,
-                    which: Which::Ordered(number),
+                    which,
                     tree,
                     args: &selection.args,
                     wishes: wishes.clone(),
                 };
                 let channel = self.complete(bench, &run, log).await?;
                 let outcome = told.take(channel);
-                match side {
-                    Side::After => told.runs.after.push(outcome),
+                match (side, which) {
+                    (_, Which::Again(_)) => told.again.push(outcome),
+                    (Side::After, _) => told.runs.after.push(outcome),
                     _ => told.runs.before.push(outcome),
                 }
             }
@@ -168,6 +177,8 @@ impl Verifier {
 #[derive(Default)]
 struct Told {
     runs: Runs,
+    /// An A/A run's second half.
+    again: Vec<RunOutcome>,
     runner: String,
     reruns: BTreeMap<TestId, u32>,
     forged_lines: u64,
@@ -205,12 +216,17 @@ impl Told {
         channel.outcome
     }
 
-    fn judge(&self, settings: &Verification, scope: RanScope) -> Result<Oracle, Fault> {
+    fn judge(&mut self, settings: &Verification, scope: RanScope) -> Result<Oracle, Fault> {
         if self.runs.all().all(|run| run.tests.is_empty()) {
             return Err(project("no-tests", "no run on either side ran any test"));
         }
+        let aa = settings
+            .aa
+            .then(|| against_itself(&self.runs.before, &self.again, settings));
+        self.runs.before.append(&mut self.again);
         Ok(Oracle {
             scope,
+            aa,
             ..classify(&self.runs, settings)
         })
     }

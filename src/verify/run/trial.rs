@@ -93,6 +93,7 @@ impl Verifier {
             infra_tries: 0,
             runs: 1,
             random_order: false,
+            aa: false,
             scope: Scope::Suite,
             ..request.settings.clone()
         };
