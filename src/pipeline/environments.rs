@@ -17,7 +17,7 @@ use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{CandidateId, CommitSha};
 use crate::domain::path::RepoPath;
 use crate::git::Mirror;
-use crate::recipe::model::EnvironmentRecipe;
+use crate::recipe::model::{EnvironmentRecipe, Runner, Verification};
 
 /// Bumped when the same tree would be searched in another way.
 const SEARCH_VERSION: u32 = 1;
@@ -141,7 +141,11 @@ impl Prover<'_> {
             .map(|proposal| {
                 let mut environment = proposal.environment;
                 environment.runner = Some(proposal.runner);
-                environment.args = Some(arguments(&self.recipe.verification.args, proposal.args));
+                environment.args = Some(arguments(
+                    &self.recipe.verification,
+                    proposal.runner,
+                    proposal.args,
+                ));
                 environment
             })
             .take(most)
@@ -221,12 +225,13 @@ impl Prover<'_> {
     }
 }
 
-/// A proposal's arguments after the dataset's own, which keep a project's settings out of the run; none of these twice.
-fn arguments(dataset: &[String], proposal: Vec<String>) -> Vec<String> {
-    if proposal.starts_with(dataset) {
+/// A proposal's arguments; where its runner is the dataset's, after the dataset's own, which keep a project's settings out
+/// of the run, none of these twice.
+fn arguments(dataset: &Verification, runner: Runner, proposal: Vec<String>) -> Vec<String> {
+    if runner != dataset.runner || proposal.starts_with(&dataset.args) {
         return proposal;
     }
-    dataset.iter().cloned().chain(proposal).collect()
+    dataset.args.iter().cloned().chain(proposal).collect()
 }
 
 /// Top-level names that the tree itself brings: its folders and modules, those below `src` and `lib` too.

@@ -97,7 +97,7 @@ pub fn by_id(settings: &Verification) -> Vec<String> {
         Runner::Pytest => arguments(&[], settings),
         // A suite's arguments are for discovery.
         Runner::Unittest if settings.scope == Scope::Suite => Vec::new(),
-        Runner::Unittest => settings.args.clone(),
+        Runner::Unittest => without_discovery(&settings.args),
     }
 }
 
@@ -111,6 +111,7 @@ fn arguments(paths: &[String], settings: &Verification) -> Vec<String> {
         }
         Runner::Unittest if paths.is_empty() => args.insert(0, "discover".to_owned()),
         Runner::Unittest => {
+            args = without_discovery(&args);
             args.extend(
                 paths
                     .iter()
@@ -119,6 +120,31 @@ fn arguments(paths: &[String], settings: &Verification) -> Vec<String> {
         }
     }
     args
+}
+
+/// The arguments that a run by names takes: those that say where and how to discover tests are errors there.
+fn without_discovery(args: &[String]) -> Vec<String> {
+    const OPTIONS: [&str; 6] = [
+        "-s",
+        "-t",
+        "-p",
+        "--start-directory",
+        "--top-level-directory",
+        "--pattern",
+    ];
+    let mut kept = Vec::new();
+    let mut args = args.iter();
+    while let Some(arg) = args.next() {
+        if OPTIONS.contains(&arg.as_str()) {
+            args.next();
+        } else if !OPTIONS
+            .iter()
+            .any(|option| arg.starts_with(&format!("{option}=")))
+        {
+            kept.push(arg.clone());
+        }
+    }
+    kept
 }
 
 fn modules(touched: &[RepoPath], tree: &BTreeSet<RepoPath>) -> BTreeSet<String> {

@@ -104,7 +104,7 @@ pub(super) fn compose(
     let (install, lines, more) = installs.finish();
     notes.extend(more);
     because.extend(lines);
-    let (args, from) = arguments(runner, shared.needs);
+    let (args, from) = arguments(runner, flow, shared.needs);
     because.push(Origin {
         what: format!("runner {}", word(runner)),
         place: run_place.or_else(|| shared.needs.configured.clone()),
@@ -212,9 +212,9 @@ fn add_missing(needs: &Needs, installs: &mut Installs<'_>) {
 }
 
 /// The runner's arguments: those of every run, and those of the project's own that must stay.
-fn arguments(runner: Runner, needs: &Needs) -> (Vec<String>, Vec<Origin>) {
+fn arguments(runner: Runner, flow: &Flow, needs: &Needs) -> (Vec<String>, Vec<Origin>) {
     if runner != Runner::Pytest {
-        return (vec![], vec![]);
+        return discovery(flow);
     }
     let mut args = Verification::default().args;
     let mut from = Vec::new();
@@ -227,6 +227,33 @@ fn arguments(runner: Runner, needs: &Needs) -> (Vec<String>, Vec<Origin>) {
         });
     }
     (args, from)
+}
+
+/// Where unittest's discovery is told to begin (`discover -s tests`).
+fn discovery(flow: &Flow) -> (Vec<String>, Vec<Origin>) {
+    let run = flow.runs.iter().find(|(tool, words, _)| {
+        *tool == Tool::Unittest && words.first().is_some_and(|word| word == "discover")
+    });
+    let Some((_, words, place)) = run else {
+        return (vec![], vec![]);
+    };
+    let options: Vec<String> = words[1..]
+        .chunks_exact(2)
+        .take_while(|pair| {
+            matches!(
+                pair[0].as_str(),
+                "-s" | "-t" | "-p" | "--start-directory" | "--top-level-directory" | "--pattern"
+            )
+        })
+        .flatten()
+        .cloned()
+        .collect();
+    let from = (!options.is_empty()).then(|| Origin {
+        what: format!("argument {}", options.join(" ")),
+        place: Some(place.clone()),
+        why: "tests are discovered there".to_owned(),
+    });
+    (options, from.into_iter().collect())
 }
 
 fn variables(flow: &Flow, because: &mut Vec<Origin>) -> BTreeMap<String, String> {

@@ -175,3 +175,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_is_for_discovery_is_not_for_names() {
+    let settings = Verification {
+        runner: Runner::Unittest,
+        args: ["-s", "tests", "--pattern=*.py", "-b"]
+            .map(str::to_owned)
+            .to_vec(),
+        ..Verification::default()
+    };
+    let suite = Verification {
+        scope: Scope::Suite,
+        ..settings.clone()
+    };
+    let tree = BTreeSet::from([RepoPath::from("tests/test_a.py")]);
+    let touched = [RepoPath::from("tests/test_a.py")];
+    let args = |settings| select(&touched, &tree, settings).unwrap().args;
+    assert_eq!(args(&settings), ["-b", "tests.test_a"]);
+    assert_eq!(args(&suite), ["discover", "-s", "tests", "--pattern=*.py", "-b"]);
+}
