@@ -4,6 +4,7 @@
 //! Values are worked out where they are plain: literals, names bound to them before, concatenations, f-strings of known
 //! parts, `"…".format(…)`-free. What depends on the machine or on a run is unknown, and left out.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
@@ -15,6 +16,8 @@ use super::value::{Kind, Value};
 
 /// Larger files configure nothing; up to here a file cannot nest deeply enough for the stack below.
 const LARGEST: usize = 128 * 1024;
+/// Values and bytes of text that one file's names may be copied into, in all.
+const MOST_COPIED: usize = 4 << 20;
 /// A deep tree is built, walked and dropped by recursion.
 const STACK: usize = 512 << 20;
 
@@ -73,6 +76,7 @@ pub(super) fn read(text: &str) -> Option<Module> {
             module: Module::default(),
             scope: BTreeMap::new(),
             function: None,
+            budget: Cell::new(MOST_COPIED),
         };
         for statement in &parsed.syntax().body {
             reader.visit_stmt(statement);
@@ -111,6 +115,8 @@ struct Reader {
     /// Names of the function that is being read, over the module's.
     scope: BTreeMap<String, Value>,
     function: Option<Function>,
+    /// What may still be copied out of names: `r = r + r` doubles with every line.
+    budget: Cell<usize>,
 }
 
 impl<'a> Visitor<'a> for Reader {
@@ -155,9 +161,9 @@ impl<'a> Visitor<'a> for Reader {
             Stmt::AugAssign(inner) if inner.op == Operator::Add => {
                 if let Expr::Name(name) = inner.target.as_ref() {
                     let sum = self
-                        .name(&name.id)
+                        .copy(&name.id)
                         .zip(self.value(&inner.value))
-                        .and_then(|(a, b)| add(a.clone(), b));
+                        .and_then(|(a, b)| add(a, b));
                     self.insert(name.id.to_string(), sum);
                 }
             }
@@ -244,6 +250,14 @@ impl Reader {
         self.scope.get(name).or_else(|| self.module.names.get(name))
     }
 
+    /// A name's value, while the file's budget lasts.
+    fn copy(&self, name: &str) -> Option<Value> {
+        let value = self.name(name)?;
+        let left = self.budget.get().checked_sub(value.weight())?;
+        self.budget.set(left);
+        Some(value.clone())
+    }
+
     fn call(&self, call: &ExprCall) -> Call {
         let Arguments { args, keywords, .. } = &call.arguments;
         let mut found = Call {
@@ -317,7 +331,7 @@ impl Reader {
                 }
                 Kind::Table(entries)
             }
-            Expr::Name(inner) => return self.name(&inner.id).cloned(),
+            Expr::Name(inner) => return self.copy(&inner.id),
             Expr::BinOp(inner) if inner.op == Operator::Add => {
                 // A part that is not known leaves the other one: `BASE + read("more.txt")`.
                 return match (self.value(&inner.left), self.value(&inner.right)) {
@@ -464,6 +478,9 @@ mod tests {
             "-".repeat(120_000),
             "a.".repeat(60_000),
             "x+".repeat(60_000),
+            format!("r = ['a']\n{}", "r = r + r\n".repeat(60)),
+            format!("r = ['a']\n{}", "r = [r, r]\n".repeat(60)),
+            format!("r = 'a'\n{}", "r += r\n".repeat(60)),
         ] {
             assert!(read(&text).is_some());
         }

@@ -30,6 +30,19 @@ pub(super) enum Kind {
 }
 
 impl Value {
+    /// How many values and bytes of text it holds.
+    pub(super) fn weight(&self) -> usize {
+        1 + match &self.kind {
+            Kind::Nothing => 0,
+            Kind::Text(text) => text.len(),
+            Kind::List(list) => list.iter().map(Self::weight).sum(),
+            Kind::Table(entries) => entries
+                .iter()
+                .map(|(key, _, value)| key.len() + value.weight())
+                .sum(),
+        }
+    }
+
     /// The value at a path of keys.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |value, key| {
