@@ -24,6 +24,9 @@ pub struct Environment {
     pub resolver: String,
     /// Constraints laid over the resolution, each with its reason.
     pub constraints: Vec<Constraint>,
+    /// Distributions that may be newer than that, each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newer: Vec<Newer>,
 }
 
 /// A constraint on the resolution and why it is there.
@@ -33,5 +36,17 @@ pub struct Constraint {
     /// A PEP 508 requirement (`werkzeug<3`).
     pub requirement: String,
     /// Why it is needed.
+    pub reason: String,
+}
+
+/// A distribution that may be newer than the base commit.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Newer {
+    /// Its name.
+    pub distribution: String,
+    /// The moment before which an index must have had it (`2024-01-31T00:00:00Z`).
+    pub until: String,
+    /// Why.
     pub reason: String,
 }

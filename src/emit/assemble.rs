@@ -242,6 +242,7 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
                 resolver: environment.resolver.clone(),
                 lock: environment.lock.clone(),
                 constraints: vec![],
+                newer: vec![],
             });
         let theirs = (&environment.interpreter, &environment.resolver, &environment.lock);
         if theirs != (&entry.interpreter, &entry.resolver, &entry.lock) {
@@ -251,6 +252,7 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
         }
         entry.names.push(environment.name.clone());
         entry.constraints.extend_from_slice(&environment.constraints);
+        entry.newer.extend_from_slice(&environment.newer);
     }
     let mut entries: Vec<_> = by_key.into_values().collect();
     for entry in &mut entries {
@@ -258,6 +260,8 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
         entry.names.dedup();
         entry.constraints.sort();
         entry.constraints.dedup();
+        entry.newer.sort();
+        entry.newer.dedup();
     }
     Ok(entries)
 }

@@ -171,6 +171,7 @@ pub(crate) fn verified(number: u32) -> Verified {
                 requirement: "werkzeug<3".into(),
                 reason: "a broken pair".into(),
             }],
+            newer: vec![],
         },
     }
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::attempt::{AttemptOutcome, Stage};
-use crate::domain::environment::Constraint;
+use crate::domain::environment::{Constraint, Newer};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CommitSha, RepoName, RuleId};
 use crate::domain::variant::Variant;
@@ -214,4 +214,7 @@ pub struct EnvironmentEntry {
     pub lock: BlobId,
     /// Constraints laid over the resolution.
     pub constraints: Vec<Constraint>,
+    /// Distributions that may be newer than the base commit.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub newer: Vec<Newer>,
 }

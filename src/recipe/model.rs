@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::room::RoomRecipe;
 use super::variants::{Policy, Variant};
-use crate::domain::environment::Constraint;
+use crate::domain::environment::{Constraint, Newer};
 use crate::domain::ids::{RepoName, RuleId};
 
 /// A whole recipe: everything a dataset is made by.
@@ -242,18 +242,6 @@ impl EnvironmentRecipe {
         }
         settings
     }
-}
-
-/// A distribution that may be newer than the base commit.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Newer {
-    /// Its name.
-    pub distribution: String,
-    /// The moment before which an index must have had it (`2024-01-31T00:00:00Z`).
-    pub until: String,
-    /// Why.
-    pub reason: String,
 }
 
 /// How tests are run and judged.

@@ -17,8 +17,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::names::{distribution_of_fixture, distribution_of_module};
 use super::symptoms::{Symptom, Trouble};
 use crate::build::lock::{Lock, normalise};
-use crate::domain::environment::Constraint;
-use crate::recipe::model::{EnvironmentRecipe, Newer};
+use crate::domain::environment::{Constraint, Newer};
+use crate::recipe::model::EnvironmentRecipe;
 
 /// Modules that Python itself no longer has, and the distribution that stands in for them.
 const STAND_INS: &[(&str, &str)] = &[("distutils", "setuptools")];

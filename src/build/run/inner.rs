@@ -92,6 +92,7 @@ impl Recorded {
     pub(super) fn in_words_of(mut self, recipe: &EnvironmentRecipe) -> Self {
         self.environment.name.clone_from(&recipe.name);
         self.environment.constraints.clone_from(&recipe.constraints);
+        self.environment.newer.clone_from(&recipe.newer);
         self
     }
 }
@@ -175,6 +176,7 @@ impl Inner {
             lock: self.context.blobs.put(text.as_bytes()).map_err(adapter)?,
             resolver: self.kit.version.clone(),
             constraints: vec![],
+            newer: vec![],
         };
         Ok(Recorded {
             environment,

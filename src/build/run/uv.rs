@@ -16,7 +16,7 @@ use crate::build::faults::{self, Fault, Step};
 use crate::build::index;
 use crate::build::python::Interpreter;
 use crate::domain::attempt::AttemptOutcome;
-use crate::recipe::model::Newer;
+use crate::domain::environment::Newer;
 use crate::sandbox::{End, Job, LENT, Limits, Mount, Room, RoomKind, SYSTEM_PATH, SandboxError};
 
 /// Before this moment no setuptools existed that installers can drive by PEP 517 (40.8.0), and they all ask for one.

@@ -71,7 +71,7 @@ fn mirror(root: &Path, base: Files<'_>, change: Files<'_>) {
     );
 }
 
-/// `larder` takes a name from `shelf` that `shelf` 2 no longer has; nothing in its metadata says so.
+/// `late` 2 came after the base commit, which asks for it. `larder` takes a name from `shelf` that `shelf` 2 no longer has; nothing in its metadata says so.
 fn stock(index: &Index) {
     let python = python();
     for (version, moment, source) in [
@@ -87,6 +87,9 @@ fn stock(index: &Index) {
         ),
     ] {
         index.wheel(&python, "shelf", version, moment, &[("shelf.py", source)]);
+    }
+    for (version, moment) in [("1.0", "2020-01-04T00:00:00Z"), ("2.0", "2022-01-01T00:00:00Z")] {
+        index.wheel(&python, "late", version, moment, &[("late.py", "")]);
     }
     index.wheel(
         &python,
@@ -120,14 +123,17 @@ fn tried(workspace: &Path) -> String {
 }
 
 #[test]
-fn a_broken_pair_and_a_missing_module_are_repaired_and_the_reasons_are_told() {
+fn what_a_build_and_its_first_run_lack_is_repaired_and_the_reasons_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open();
     stock(&index);
     let base = [
         ("pyproject.toml", super::PYPROJECT),
         ("tools/backend.py", super::BACKEND),
-        ("package.txt", "name=pantry\nversion=1.0\nrequires=larder\n"),
+        (
+            "package.txt",
+            "name=pantry\nversion=1.0\nrequires=larder\nrequires=late==2.0\n",
+        ),
         ("module.py", ""),
         ("src/pantry.py", "def twice(number):\n    return number\n"),
         ("Makefile", "test:\n\tpython -m unittest discover -s tests\n"),
@@ -169,6 +175,9 @@ fn a_broken_pair_and_a_missing_module_are_repaired_and_the_reasons_are_told() {
         reason.contains("cannot import name 'quote' from 'shelf'"),
         "{reason}"
     );
+    let newer = &environment["newer"][0];
+    assert_eq!(newer["distribution"], "late", "{environment}");
+    assert_eq!(newer["until"], "2022-01-01T01:00:00Z", "{environment}");
     let instances = std::fs::read_to_string(version.join("instances.jsonl")).unwrap();
     let instance: serde_json::Value = serde_json::from_str(instances.lines().next().unwrap()).unwrap();
     assert_eq!(instances.lines().count(), 1);
