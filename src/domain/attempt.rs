@@ -21,6 +21,8 @@ pub enum Stage {
     Build,
     /// Test runs and their oracle.
     Verify,
+    /// What of gold an oracle runs and notices.
+    Strength,
     /// Variants of the base commit's tree.
     Strip,
 }
@@ -35,6 +37,7 @@ impl Stage {
             Self::Trial => "trial",
             Self::Build => "build",
             Self::Verify => "verify",
+            Self::Strength => "strength",
             Self::Strip => "strip",
         }
     }

@@ -13,6 +13,7 @@
 //! | [`image`] | which image a container begins from |
 //! | [`outcome`] | what happened to a test in a run |
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
+//! | [`strength`] | what of a gold patch its FAIL_TO_PASS run and notice |
 //! | [`rate`] | how often a test passed, with its bounds |
 //! | [`event`] | what a running stage tells whoever watches |
 //! | [`variant`] | a variant of a commit's tree, as it was made |
@@ -34,4 +35,5 @@ pub mod outcome;
 pub mod patch;
 pub mod path;
 pub mod rate;
+pub mod strength;
 pub mod variant;

@@ -160,6 +160,7 @@ pub(crate) fn verified(number: u32) -> Verified {
             runs_after: 3,
             ..Oracle::default()
         },
+        strength: None,
         environment: Environment {
             key: "e0".into(),
             name: "pantry".into(),

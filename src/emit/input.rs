@@ -9,6 +9,7 @@ use crate::domain::environment::Environment;
 use crate::domain::ids::{BlobId, CandidateId, RuleId};
 use crate::domain::oracle::Oracle;
 use crate::domain::patch::Part;
+use crate::domain::strength::Strength;
 use crate::domain::variant::VariantRecord;
 use crate::recipe::model::Recipe;
 
@@ -80,6 +81,8 @@ pub struct Verified {
     pub candidate: CandidateId,
     /// The tests.
     pub oracle: Oracle,
+    /// What was measured of that oracle.
+    pub strength: Option<Strength>,
     /// Where they ran.
     pub environment: Environment,
 }

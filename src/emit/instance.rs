@@ -14,6 +14,7 @@ use crate::domain::oracle::{FlakyTest, NullRun, OrderDependentTest, RanScope};
 use crate::domain::outcome::TestStatus;
 use crate::domain::patch::{ChangeKind, Part};
 use crate::domain::path::RepoPath;
+use crate::domain::strength::Strength;
 
 /// A task with its solution and its oracle.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,6 +65,8 @@ pub struct Instance {
     pub scope: RanScope,
     /// What the side before gold showed against itself; `null` when the recipe does not ask.
     pub aa: Option<NullRun>,
+    /// What of the gold patch `FAIL_TO_PASS` runs and notices; `null` when the recipe does not ask.
+    pub strength: Option<Strength>,
     /// How each test of `FAIL_TO_PASS` looked before the gold patch, in that list's order.
     pub before_gold: Vec<TestStatus>,
     /// Runs before the gold patch, in collection order.

@@ -65,6 +65,7 @@ pub fn row(
         needs_clock: oracle.needs_clock.clone(),
         scope: oracle.scope,
         aa: oracle.aa.clone(),
+        strength: verified.strength.clone(),
         before_gold: oracle.before_gold.clone(),
         runs_before: oracle.runs_before,
         runs_after: oracle.runs_after,

@@ -18,7 +18,7 @@ use crate::domain::candidate::Candidate;
 use crate::domain::environment::Environment;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
-use crate::domain::ids::CandidateId;
+use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::patch::Part;
 use crate::emit::{Ended, Verified};
 use crate::filter::{CandidateFacts, Program, compile};
@@ -26,7 +26,7 @@ use crate::git::Mirror;
 use crate::mine::split::Splitter;
 use crate::recipe::model::{EnvironmentRecipe, Recipe};
 use crate::sandbox::Room;
-use crate::verify::run::{Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
+use crate::verify::run::{Measured, Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
 use crate::workspace::Context;
 
 /// What building and verifying say of one candidate.
@@ -228,12 +228,16 @@ impl<'a> Prover<'a> {
                 Ok(described) => {
                     let subject = self.subject(candidate, environment, &described.key)?;
                     if let Some(outcome) = self.verifier.recorded(&subject)? {
-                        return Ok(proof.built(Ok(())).judged(outcome, described));
+                        let tests = fail_to_pass(&outcome);
+                        let measured = self.verifier.known_strength(&subject, tests)?;
+                        if measured.complete || !self.may_work() {
+                            return Ok(proof.built(Ok(())).judged(outcome, measured, described));
+                        }
                     }
                 }
             }
         }
-        if self.only_recorded || self.context.cancel.is_cancelled() || !self.brake.admits() {
+        if !self.may_work() {
             return Ok(None);
         }
         self.export(candidate, &request.tree).await?;
@@ -257,7 +261,12 @@ impl<'a> Prover<'a> {
             again: false,
         };
         let outcome = self.verifier.verify(&request).await?;
-        Ok(proof.built(Ok(())).judged(outcome, described))
+        let measured = self.verifier.strength(&request, fail_to_pass(&outcome)).await?;
+        Ok(proof.built(Ok(())).judged(outcome, measured, described))
+    }
+
+    fn may_work(&self) -> bool {
+        !self.only_recorded && !self.context.cancel.is_cancelled() && self.brake.admits()
     }
 
     fn subject(
@@ -411,15 +420,25 @@ impl Proof {
         self
     }
 
-    /// With how verification ended; `None` when it was stopped.
-    fn judged(mut self, outcome: VerifyOutcome, environment: Environment) -> Option<Self> {
+    /// With how verification ended, and what was measured of its oracle; `None` when it was stopped.
+    fn judged(
+        mut self,
+        outcome: VerifyOutcome,
+        measured: Measured,
+        environment: Environment,
+    ) -> Option<Self> {
         match outcome {
             VerifyOutcome::Verified(verified) => {
                 self.end(Stage::Verify, AttemptOutcome::Done, OK.to_owned());
+                // Told, and no more: the oracle stands without it.
+                for reason in measured.infra {
+                    self.end(Stage::Strength, AttemptOutcome::Infra, reason);
+                }
                 let candidate = self.candidate.clone();
                 self.verified = Some(Verified {
                     candidate,
                     oracle: verified.oracle,
+                    strength: measured.strength,
                     environment,
                 });
             }
@@ -427,6 +446,14 @@ impl Proof {
             VerifyOutcome::Cancelled => return None,
         }
         Some(self)
+    }
+}
+
+/// The tests whose strength can be measured.
+fn fail_to_pass(outcome: &VerifyOutcome) -> &[TestId] {
+    match outcome {
+        VerifyOutcome::Verified(verified) => &verified.oracle.fail_to_pass,
+        VerifyOutcome::Failed(_) | VerifyOutcome::Cancelled => &[],
     }
 }
 

@@ -51,6 +51,16 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+fn is_true(value: &bool) -> bool {
+    *value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
 fn is_default(policy: &Policy) -> bool {
     *policy == Policy::default()
 }
@@ -247,6 +257,10 @@ impl EnvironmentRecipe {
 /// How tests are run and judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own in a recipe"
+)]
 pub struct Verification {
     /// Which runner.
     pub runner: Runner,
@@ -263,6 +277,13 @@ pub struct Verification {
     /// Whether the side before gold is run as often again, against itself (an A/A run): what seems to change there is
     /// noise, is named, and is in no oracle.
     pub aa: bool,
+    /// Whether the lines of gold that FAIL_TO_PASS run are measured, in one more run after gold; `true` by default.
+    #[serde(skip_serializing_if = "is_true")]
+    pub coverage: bool,
+    /// How many of gold's hunks, at most, are left out in turn to see whether FAIL_TO_PASS notice: one run each; 0, the
+    /// default, for none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub ablation: u32,
     /// Wall-clock limit of one run, in seconds.
     #[schemars(range(min = 1))]
     pub timeout_seconds: u64,
@@ -301,6 +322,8 @@ impl Default for Verification {
             runs: 3,
             random_order: true,
             aa: false,
+            coverage: true,
+            ablation: 0,
             timeout_seconds: 900,
             silence_seconds: 300,
             memory_mb: 4096,

@@ -71,6 +71,11 @@ enum Told {
     Interrupted {
         message: String,
     },
+    Lines {
+        path: String,
+        code: BTreeSet<u32>,
+        ran: BTreeSet<u32>,
+    },
     Finish {
         status: i32,
     },
@@ -131,6 +136,8 @@ pub struct Channel {
     pub crashed: BTreeMap<TestId, String>,
     /// The runner's own failure.
     pub internal_error: Option<String>,
+    /// What a traced run saw of each file that it watched.
+    pub lines: BTreeMap<String, Watched>,
     /// Who broke the run off (`pytest.exit`, `KeyboardInterrupt`).
     pub interrupted: Option<String>,
     /// The runner's exit status, when it came to its end.
@@ -141,6 +148,15 @@ pub struct Channel {
     pub torn: bool,
     /// Whether sealed lines are missing, doubled or out of order.
     pub damaged: bool,
+}
+
+/// What a traced run saw of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// The lines that hold code.
+    pub code: BTreeSet<u32>,
+    /// The lines that ran.
+    pub ran: BTreeSet<u32>,
 }
 
 /// What a runner says of itself when it is up.
@@ -323,6 +339,9 @@ impl Reader {
             }
             Told::InternalError { message } => channel.internal_error = Some(message),
             Told::Interrupted { message } => channel.interrupted = Some(message),
+            Told::Lines { path, code, ran } => {
+                channel.lines.insert(path, Watched { code, ran });
+            }
             Told::Finish { status } => channel.finish = Some(status),
         }
     }

@@ -33,10 +33,14 @@ pub struct VerifyInputs<'a> {
     pub runner: &'a [(&'a str, &'a str)],
 }
 
-/// The key. How often an outside fault may be tried again is no part of it.
+/// The key. How often an outside fault may be tried again, and what is measured of the
+/// oracle afterwards, is no part of it.
 pub fn input_key(inputs: &VerifyInputs<'_>) -> String {
     let settings = Verification {
         infra_tries: 0,
+        // What is measured of an oracle afterwards; left out of the JSON at these values.
+        coverage: true,
+        ablation: 0,
         ..inputs.settings.clone()
     };
     KeyHasher::new("verify", STAGE_VERSION)
@@ -108,6 +112,8 @@ mod tests {
         );
         let patient = Verification {
             infra_tries: 9,
+            coverage: false,
+            ablation: 7,
             ..settings.clone()
         };
         assert_eq!(

@@ -14,6 +14,7 @@
 //! | `classify` | statuses on both sides → the oracle |
 //! | `alone` | what a run by ids says of an oracle |
 //! | `outside` | messages that tell of a missing network or another time |
+//! | `gold` | gold's lines, and gold without one of its hunks |
 //! | `key` | what a verification depends on |
 //! | [`run`] | the shell |
 
@@ -22,6 +23,7 @@ mod channel;
 mod classify;
 mod error;
 mod faults;
+mod gold;
 mod key;
 mod outside;
 mod plan;
@@ -30,14 +32,15 @@ mod runner;
 mod seal;
 
 pub use alone::{ById, judged, settle};
-pub use channel::{Channel, Hello, read};
+pub use channel::{Channel, Hello, Watched, read};
 pub use classify::{Runs, Shuffled, against_itself, classify};
 pub use error::VerifyError;
 pub use faults::{Ended, Fault, is_machines, judge};
+pub use gold::{Left, changed_lines, cover, without_each};
 pub use key::{VerifyInputs, input_key};
 pub use plan::{Selection, by_id, is_test_module, select, widen};
 pub use run::{
-    Failure, Patches, Subject, Trial, TrialOutcome, TrialRequest, Verified, Verifier, VerifyOutcome,
-    VerifyRequest,
+    Failure, Measured, Patches, Subject, Trial, TrialOutcome, TrialRequest, Verified, Verifier,
+    VerifyOutcome, VerifyRequest,
 };
-pub use runner::{FILES, Wishes, command, name, stdin};
+pub use runner::{FILES, TRACER, Wishes, command, name, stdin, trace_command};

@@ -3,6 +3,7 @@
 mod job;
 mod log;
 mod once;
+mod strength;
 mod tree;
 mod trial;
 
@@ -18,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 use super::error::VerifyError;
 use super::faults::{Fault, is_machines};
 use super::key::{VerifyInputs, input_key};
-use super::runner::FILES;
+use super::runner::{FILES, TRACER};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
 use crate::domain::ids::{BlobId, CandidateId, CommitSha, TestId};
@@ -28,6 +29,7 @@ use crate::recipe::model::Verification;
 use crate::sandbox::{Furnishing, Room};
 use crate::workspace::Context;
 
+pub use strength::Measured;
 pub use trial::{Trial, TrialOutcome, TrialRequest};
 
 /// A candidate's change, cut into what judges and what is judged.
@@ -159,7 +161,7 @@ impl Verifier {
         let scratch = std::path::absolute(&scratch).map_err(io("find", scratch.as_std_path()))?;
         let runner = scratch.join("runner");
         std::fs::create_dir_all(&runner).map_err(io("make the folder", &runner))?;
-        for (name, text) in FILES {
+        for (name, text) in FILES.into_iter().chain([TRACER]) {
             let path = runner.join(name);
             std::fs::write(&path, text).map_err(io("write", &path))?;
         }

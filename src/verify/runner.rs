@@ -19,6 +19,12 @@ pub const FILES: [(&str, &str); 3] = [
     ),
 ];
 
+/// A launcher in the place of the first of [`FILES`], which must lie beside it: it watches lines, too.
+pub const TRACER: (&str, &str) = (
+    "quarry_trace.py",
+    include_str!("../../data/runner/quarry_trace.py"),
+);
+
 /// The runner's name on its command line.
 pub const fn name(runner: Runner) -> &'static str {
     match runner {
@@ -42,6 +48,9 @@ pub struct Wishes {
     /// Modules to collect beside what the project's own settings say, for a whole suite.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
+    /// Files whose lines are watched, from the work tree; [`TRACER`] alone reads this.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trace: Vec<String>,
 }
 
 /// What goes to the runner's standard input: the secret's hex digits, a line end, the wishes.
@@ -57,7 +66,29 @@ pub fn stdin(secret: &[u8], wishes: &Wishes) -> Vec<u8> {
 /// The command line of one run: `folder` is where [`FILES`] are, `channel` the file to append to, both as the job
 /// sees them. [`stdin`] goes to its standard input.
 pub fn command(python: &str, folder: &str, channel: &str, runner: Runner, args: &[String]) -> Vec<String> {
-    let launcher = format!("{folder}/{}", FILES[0].0);
+    launch(FILES[0].0, python, folder, channel, runner, args)
+}
+
+/// As [`command`], with [`TRACER`] as the launcher.
+pub fn trace_command(
+    python: &str,
+    folder: &str,
+    channel: &str,
+    runner: Runner,
+    args: &[String],
+) -> Vec<String> {
+    launch(TRACER.0, python, folder, channel, runner, args)
+}
+
+fn launch(
+    launcher: &str,
+    python: &str,
+    folder: &str,
+    channel: &str,
+    runner: Runner,
+    args: &[String],
+) -> Vec<String> {
+    let launcher = format!("{folder}/{launcher}");
     let mut line = [python, "-S", &launcher, channel, name(runner)]
         .map(str::to_owned)
         .to_vec();

@@ -27,6 +27,7 @@ mod sample_run;
 mod sandbox;
 #[path = "../shared/site.rs"]
 mod site;
+mod strength;
 mod strip;
 mod strip_fuzz;
 mod strip_hostile;

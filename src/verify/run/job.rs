@@ -18,7 +18,7 @@ use crate::sandbox::{
 };
 use crate::verify::channel::{Channel, read};
 use crate::verify::faults::{Ended, Fault, judge};
-use crate::verify::runner::{Wishes, command, stdin};
+use crate::verify::runner::{Wishes, command, stdin, trace_command};
 
 /// The trees that tests run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +52,10 @@ pub(super) enum Which {
     Shuffled,
     /// Of what the oracle's ids select, FAIL_TO_PASS alone.
     ById,
+    /// Of FAIL_TO_PASS by id, with gold's lines watched.
+    Traced,
+    /// Of FAIL_TO_PASS by id, on gold without one of its hunks, by number from 1.
+    Without(u32),
 }
 
 impl Which {
@@ -60,7 +64,7 @@ impl Which {
     const fn hash_seed(self) -> u32 {
         match self {
             Self::Ordered(number) | Self::Again(number) => number,
-            Self::Shuffled | Self::ById => 1,
+            Self::Shuffled | Self::ById | Self::Traced | Self::Without(_) => 1,
         }
     }
 }
@@ -72,6 +76,8 @@ impl fmt::Display for Which {
             Self::Again(number) => write!(f, "A/A run {number}"),
             Self::Shuffled => f.write_str("the run in random order"),
             Self::ById => f.write_str("the run by id"),
+            Self::Traced => f.write_str("the traced run"),
+            Self::Without(number) => write!(f, "the run without hunk {number}"),
         }
     }
 }
@@ -182,6 +188,11 @@ impl Verifier {
         mounts.push(Mount::read_only(&self.runner, lent.join("runner")));
         mounts.push(Mount::writable(channel, lent.join("channel")));
         let seen = |path: PathBuf| self.room.path(&mounts, path).display().to_string();
+        let command = if run.which == Which::Traced {
+            trace_command
+        } else {
+            command
+        };
         let argv = command(
             &toolchain.python.display().to_string(),
             &seen(lent.join("runner")),

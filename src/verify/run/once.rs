@@ -246,9 +246,9 @@ impl Told {
 }
 
 /// The trees of both sides, which runs only copy, and what a run selects.
-struct Trees {
+pub(super) struct Trees {
     before: PathBuf,
-    after: PathBuf,
+    pub(super) after: PathBuf,
     narrow: Selection,
     /// What runs in its place, if it can.
     wide: Option<Selection>,
@@ -261,7 +261,7 @@ impl Trees {
 }
 
 /// Lays the patches before anything runs: a patch that does not apply costs no run.
-fn prepare(request: &VerifyRequest, folder: &Path) -> Result<Trees, Fault> {
+pub(super) fn prepare(request: &VerifyRequest, folder: &Path) -> Result<Trees, Fault> {
     let (before, after) = (folder.join("before"), folder.join("after"));
     tree::copy(&request.tree, &before).map_err(disk("copy the work tree"))?;
     request

@@ -94,6 +94,8 @@ impl Verifier {
             runs: 1,
             random_order: false,
             aa: false,
+            coverage: true,
+            ablation: 0,
             scope: Scope::Suite,
             ..request.settings.clone()
         };
