@@ -101,14 +101,35 @@ impl Mirror {
     }
 }
 
-/// Whether a folder is in a work tree of git, and has no change below it that is not committed.
+/// Whether git can bring back everything below a folder: it is in a work tree of git, no change is uncommitted, git looks
+/// at every tracked file, and no file that git ignores is `precious`.
 ///
 /// # Errors
 /// When it is in no work tree, or git fails.
-pub fn is_clean_work_tree(folder: &Path) -> Result<bool, GitError> {
-    let mut command = git(Settings::Isolated);
-    command
-        .current_dir(folder)
-        .args(["status", "--porcelain", "-z", "."]);
-    succeed(command, "git status", &[]).map(|changes| changes.is_empty())
+pub fn is_clean_work_tree(folder: &Path, precious: &dyn Fn(&[u8]) -> bool) -> Result<bool, GitError> {
+    let run = |args: &[&str]| {
+        let mut command = git(Settings::Isolated);
+        command.current_dir(folder).args(args);
+        succeed(command, "git status", &[])
+    };
+    // Files that git was told not to look at (`assume-unchanged`, `skip-worktree`) have a small letter or an `S`.
+    let tracked = run(&["ls-files", "-v", "-z", "."])?;
+    let unseen = |entry: &[u8]| {
+        entry
+            .first()
+            .is_some_and(|tag| tag.is_ascii_lowercase() || *tag == b'S')
+    };
+    if tracked.split(|byte| *byte == 0).any(unseen) {
+        return Ok(false);
+    }
+    let status = run(&[
+        "status",
+        "--porcelain",
+        "-z",
+        "--ignored",
+        "--untracked-files=all",
+        ".",
+    ])?;
+    let mut entries = status.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
+    Ok(entries.all(|entry| entry.strip_prefix(b"!! ").is_some_and(|path| !precious(path))))
 }

@@ -279,7 +279,24 @@ fn in_place_only_where_git_can_bring_it_back() {
     assert_eq!(output.status.code(), Some(3), "changes that are not committed");
     assert!(String::from_utf8_lossy(&output.stderr).contains("hint: commit or stash"));
     git(source.path(), &["checkout", "-q", "."]);
+    // What git does not look at it cannot bring back.
+    git(source.path(), &["update-index", "--assume-unchanged", "pkg/a.py"]);
+    assert_eq!(
+        in_place(&[]).status.code(),
+        Some(3),
+        "a file git was told to pass over"
+    );
+    git(
+        source.path(),
+        &["update-index", "--no-assume-unchanged", "pkg/a.py"],
+    );
+    write(source.path(), ".git/info/exclude", "own.py\n*.pyc\n");
+    write(source.path(), "own.py", "x = 1  # mine alone\n");
+    assert_eq!(in_place(&[]).status.code(), Some(3), "an ignored file");
+    fs::remove_file(source.path().join("own.py")).unwrap();
+    write(source.path(), "pkg/a.pyc", "");
     assert_eq!(in_place(&[]).status.code(), Some(0));
+    fs::remove_file(source.path().join("pkg/a.pyc")).unwrap();
     assert_eq!(
         fs::read_to_string(source.path().join("pkg/a.py")).unwrap(),
         "def f():\n    return __doc__\n"

@@ -232,9 +232,18 @@ pub fn is_restorable(root: &Path) -> Result<(), StripError> {
         path: root.to_owned(),
         why: why.to_owned(),
     };
-    match is_clean_work_tree(root) {
+    // An ignored file is in no commit, so one that stripping could change or remove is lost for good.
+    let precious = |path: &[u8]| {
+        const KINDS: [&[u8]; 8] = [
+            b".py", b".pyi", b".ipynb", b".pyx", b".pxd", b".md", b".rst", b".txt",
+        ];
+        KINDS.iter().any(|kind| path.ends_with(kind)) || !path.contains(&b'.')
+    };
+    match is_clean_work_tree(root, &precious) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(dirty("it has changes that are not committed")),
+        Ok(false) => Err(dirty(
+            "it has files that no commit holds as they are: changed, new or ignored",
+        )),
         Err(_) => Err(dirty("it is no work tree of git")),
     }
 }
