@@ -134,6 +134,10 @@ fn include(table: &Value, name: &str, seen: &mut BTreeSet<String>, into: &mut Ve
 /// Tables of lists that only the project's manager knows.
 fn plain_sets(document: &Value, path: &[&str], table: &'static str, package: &mut Package) {
     for (name, line, value) in document.at(path).into_iter().flat_map(Value::entries) {
+        // The first pdm had one table of names and versions here, as poetry has.
+        if !matches!(value.kind, Kind::List(_)) {
+            continue;
+        }
         package.groups.entry(name.to_owned()).or_insert_with(|| Set {
             form: Form::Plain,
             place: place(line),

@@ -1,5 +1,8 @@
 //! Shell text as commands: continued lines joined, quotes taken off, lists of commands split.
 
+use std::iter::Peekable;
+use std::str::Chars;
+
 use super::package::Line;
 
 /// One simple command.
@@ -72,6 +75,21 @@ pub(super) fn commands(text: &str) -> Vec<Command> {
                     }
                 }
             }
+            // What another command prints is not known, and its words are not this one's.
+            '$' if signs.peek() == Some(&'(') => {
+                let inner = substitution(&mut signs, &mut line);
+                // A single word is a variable of make's.
+                let known = !inner.contains(char::is_whitespace);
+                let shown = if known { inner } else { "()".to_owned() };
+                reader.push('$', line);
+                shown.chars().for_each(|sign| reader.push(sign, line));
+            }
+            '`' => {
+                for inner in signs.by_ref().take_while(|inner| *inner != '`') {
+                    line += u32::from(inner == '\n');
+                }
+                reader.push('$', line);
+            }
             '>' if !reader.in_word() => reader.skip_word = true,
             '\n' => {
                 reader.end_command();
@@ -84,6 +102,25 @@ pub(super) fn commands(text: &str) -> Vec<Command> {
     }
     reader.end_command();
     reader.commands
+}
+
+/// `(…)`, brackets inside counted; what is open at the text's end ends there.
+fn substitution(signs: &mut Peekable<Chars<'_>>, line: &mut u32) -> String {
+    let mut inner = String::new();
+    let mut depth = 0_u32;
+    for sign in signs.by_ref() {
+        inner.push(sign);
+        match sign {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '\n' => *line += 1,
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    inner
 }
 
 #[derive(Default)]
@@ -181,9 +218,21 @@ mod tests {
         assert_eq!(found, expected);
     }
 
+    #[test]
+    fn what_another_command_prints_is_no_word() {
+        let words = |text: &str| super::words(text).join("|");
+        assert_eq!(
+            words("pip install $(cat a.txt | grep -v (b)) pytest"),
+            "pip|install|$()|pytest"
+        );
+        assert_eq!(words("pip install `cat a.txt` pytest"), "pip|install|$|pytest");
+        assert_eq!(words("$(PYTHON) -m pytest"), "$(PYTHON)|-m|pytest");
+        assert_eq!(words("a $(b"), "a|$(b");
+    }
+
     proptest! {
         #[test]
-        fn no_text_makes_the_reader_panic(text in "(\\\\|'|\"|\\$\\{|\\}|#|>|;|&|\n|\r| |[a-zé]){0,60}") {
+        fn no_text_makes_the_reader_panic(text in "(\\\\|`|\\$\\(|\\)|'|\"|\\$\\{|\\}|#|>|;|&|\n|\r| |[a-zé]){0,60}") {
             let _ = commands(&text);
         }
     }

@@ -72,3 +72,33 @@ fn a_group_named_after_tests_comes_before_an_extra_and_a_file() {
     detected-3.10-set-test: pytest-mock | -e .[test] (-p pytester)
     ");
 }
+
+#[test]
+fn a_job_called_build_with_several_versions_says_what_is_supported() {
+    let workflow = "jobs:\n  build:\n    strategy:\n      matrix:\n        python-version: ['3.9', '3.10']\n    steps:\n      - run: make ci\n  wheel-build:\n    steps:\n      - uses: actions/setup-python@v5\n        with: {python-version: '3.8'}\n      - run: python -m build\n";
+    let detected = of(
+        &[
+            ("setup.py", "setup(name='a')\n"),
+            (".github/workflows/ci.yml", workflow),
+        ],
+        "2024-06-01T00:00:00Z",
+    );
+    let order: Vec<_> = detected
+        .interpreters
+        .iter()
+        .map(|choice| choice.python.as_str())
+        .collect();
+    assert_eq!(order[..2], ["3.10", "3.9"], "{order:?}");
+}
+
+#[test]
+fn a_table_of_versions_is_no_list_of_requirements() {
+    let pyproject = "[project]\nname = 'a'\n[tool.pdm.dev-dependencies]\npytest = '*'\ntest = ['nose']\n";
+    let detected = of(&[("pyproject.toml", pyproject)], "2024-06-01T00:00:00Z");
+    for proposal in &detected.proposals {
+        assert!(
+            !proposal.environment.install.iter().any(|line| line == "*"),
+            "{proposal:?}"
+        );
+    }
+}
