@@ -20,6 +20,7 @@ use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::patch::Part;
+use crate::domain::path::RepoPath;
 use crate::emit::{Ended, Verified};
 use crate::filter::{CandidateFacts, Program, compile};
 use crate::git::Mirror;
@@ -269,6 +270,15 @@ impl<'a> Prover<'a> {
         !self.only_recorded && !self.context.cancel.is_cancelled() && self.brake.admits()
     }
 
+    /// The files that a candidate's test patch touches.
+    pub(super) fn touched(&self, candidate: &Candidate) -> Vec<RepoPath> {
+        let tests = candidate
+            .files
+            .iter()
+            .filter(|file| self.splitter.part_of(file) == Some(Part::Test));
+        tests.map(|file| file.path.clone()).collect()
+    }
+
     fn subject(
         &self,
         candidate: &Candidate,
@@ -277,10 +287,6 @@ impl<'a> Prover<'a> {
     ) -> Result<Subject, PipelineError> {
         let diff = self.context.blobs.get(&candidate.diff)?;
         let cut = self.splitter.cut(&diff, &candidate.files);
-        let tests = candidate
-            .files
-            .iter()
-            .filter(|file| self.splitter.part_of(file) == Some(Part::Test));
         Ok(Subject {
             candidate: candidate.id.clone(),
             base_commit: candidate.base_commit,
@@ -288,7 +294,7 @@ impl<'a> Prover<'a> {
                 test: cut.test,
                 gold: cut.gold,
             },
-            touched: tests.map(|file| file.path.clone()).collect(),
+            touched: self.touched(candidate),
             environment_key: environment_key.to_owned(),
             variables: environment.env.clone(),
             settings: environment.verification(&self.recipe.verification),

@@ -276,6 +276,7 @@ impl Prover<'_> {
             environment_key: built.environment.key.clone(),
             variables: environment.env.clone(),
             settings: environment.verification(&self.recipe.verification),
+            touched: self.touched(candidate),
             environment: Arc::new(*built),
         };
         let key = self.verifier.trial_key(&request);

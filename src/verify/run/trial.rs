@@ -1,7 +1,7 @@
 //! A trial: one run of the tests on a base tree as it is, to see what an environment is worth.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -13,12 +13,13 @@ use crate::domain::attempt::AttemptOutcome;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{BlobId, CommitSha};
 use crate::domain::outcome::TestStatus;
+use crate::domain::path::RepoPath;
 use crate::recipe::model::{Scope, Verification};
 use crate::sandbox::{Furnishing, JobResult};
 use crate::verify::VerifyError;
 use crate::verify::channel::Channel;
 use crate::verify::faults::{Fault, judge};
-use crate::verify::plan::select;
+use crate::verify::plan::{Selection, select};
 use crate::verify::runner::{FILES, Wishes};
 
 /// How many messages of tests and modules are read for what is missing.
@@ -26,6 +27,9 @@ const MESSAGES: usize = 80;
 
 /// Faults that say nothing of the environment.
 const OUTSIDE: [&str; 2] = ["disk-full", "cancelled"];
+
+/// Faults of a suite in which one test never ends.
+const HANGS: [&str; 2] = ["time-out", "silence"];
 
 /// What is tried.
 #[derive(Clone)]
@@ -42,6 +46,9 @@ pub struct TrialRequest {
     pub variables: BTreeMap<String, String>,
     /// How tests are run. The whole suite runs, whatever the scope.
     pub settings: Verification,
+    /// The files that the candidate's test patch touches: where the suite hangs before any test passes, the modules that
+    /// these lead to are tried instead.
+    pub touched: Vec<RepoPath>,
 }
 
 /// What a trial showed.
@@ -106,6 +113,7 @@ impl Verifier {
             .json("settings", &settings)
             .part("room", self.room.kind().name().as_bytes())
             .json("runner", &FILES)
+            .json("touched", &request.touched)
             .finish()
     }
 
@@ -154,19 +162,50 @@ impl Verifier {
             })
             .await?;
         }
-        let Some(selection) = select(&[], &BTreeSet::new(), &settings) else {
+        let Some(suite) = select(&[], &BTreeSet::new(), &settings) else {
             return Ok(Trial::default());
         };
+        let trial = self
+            .try_selection(request, &settings, &suite, &place, &base, log)
+            .await?;
+        if trial.passed > 0 || !HANGS.contains(&trial.ended.as_str()) {
+            return Ok(trial);
+        }
+        let settings = Verification {
+            scope: Scope::Modules,
+            ..settings
+        };
+        let files = tree::files(&base).map_err(disk("list the work tree"))?;
+        let mut touched = request.touched.clone();
+        touched.retain(|path| files.contains(path));
+        match select(&touched, &files, &settings) {
+            Some(modules) => {
+                self.try_selection(request, &settings, &modules, &place, &base, log)
+                    .await
+            }
+            None => Ok(trial),
+        }
+    }
+
+    async fn try_selection(
+        &self,
+        request: &TrialRequest,
+        settings: &Verification,
+        selection: &Selection,
+        place: &Place,
+        base: &Path,
+        log: &mut Log,
+    ) -> Result<Trial, Fault> {
         log.line(&format!("$ {}", selection.args.join(" ")));
         let bench = Bench {
             environment: request.environment.as_ref(),
-            settings: &settings,
+            settings,
             place: place.path(),
         };
         let run = Run {
             side: Side::Base,
             which: Which::Ordered(1),
-            tree: &base,
+            tree: base,
             args: &selection.args,
             wishes: Wishes::default(),
         };
@@ -179,7 +218,6 @@ impl Verifier {
         }
     }
 }
-
 fn summary(result: &JobResult, told: Channel, ended: &str, detail: &str) -> Trial {
     let mut trial = Trial {
         runner: told
