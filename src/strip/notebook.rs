@@ -29,8 +29,7 @@ enum Source {
     Lines(Vec<String>),
 }
 
-/// Strips one notebook. A cell that does not parse (another language's magic) stays, and is reported as a leak of the
-/// whole file only when all do.
+/// Strips one notebook. A cell that does not parse (another language's magic) stays, and is told by its line.
 pub fn strip(bytes: &[u8], policy: &Policy) -> Stripped {
     let wrong = |message: String| Stripped {
         untouched: Some(Untouched::Syntax { line: 1, message }),
@@ -63,12 +62,19 @@ pub fn strip(bytes: &[u8], policy: &Policy) -> Stripped {
         };
         let new = match &*cell.cell_type {
             "markdown" if !code.is_empty() => Some(String::new()),
-            "code" => code_cell(&code, policy, &mut facts),
+            "code" => match code_cell(&code, policy, &mut facts) {
+                CodeCell::Python(new) => new,
+                CodeCell::Other => {
+                    let before = &text.as_bytes()[..place(raw, text)];
+                    let line = 1 + memchr::memchr_iter(b'\n', before).count();
+                    facts.unread_cells.push(u32::try_from(line).unwrap_or(u32::MAX));
+                    None
+                }
+            },
             _ => None,
         };
         let Some(new) = new else { continue };
-        // A raw value is a slice of the text it was read from.
-        let start = raw.as_ptr() as usize - text.as_ptr() as usize;
+        let start = place(raw, text);
         out.push_str(&text[at..start]);
         out.push_str(&render(&new, &source, raw));
         at = start + raw.len();
@@ -96,17 +102,30 @@ pub fn strip(bytes: &[u8], policy: &Policy) -> Stripped {
     }
 }
 
-fn code_cell(code: &str, policy: &Policy, facts: &mut Facts) -> Option<String> {
+/// Where a raw value stands: it is a slice of the text it was read from.
+fn place(raw: &str, text: &str) -> usize {
+    raw.as_ptr() as usize - text.as_ptr() as usize
+}
+
+/// A code cell.
+enum CodeCell {
+    /// Its new text, where that differs.
+    Python(Option<String>),
+    /// It is not Python.
+    Other,
+}
+
+fn code_cell(code: &str, policy: &Policy, facts: &mut Facts) -> CodeCell {
     // `%%bash` and the like: the cell is not Python.
     if code.trim_start().starts_with("%%") {
-        return None;
+        return CodeCell::Other;
     }
     let stripped = python::strip(code.as_bytes(), Dialect::Cell, policy);
     if stripped.untouched.is_some() {
-        return None;
+        return CodeCell::Other;
     }
     facts.add(&stripped.facts);
-    stripped.bytes.and_then(|bytes| String::from_utf8(bytes).ok())
+    CodeCell::Python(stripped.bytes.and_then(|bytes| String::from_utf8(bytes).ok()))
 }
 
 /// A cell's new text in the shape and with the spacing of the old.
@@ -183,6 +202,20 @@ mod tests {
         let after =
             r#"{"cells": [{"cell_type": "code", "source": []}, {"cell_type": "code", "source": []}]}"#;
         assert_eq!(run(before), after);
+    }
+
+    #[test]
+    fn a_cell_that_is_no_python_stays_and_is_told_by_its_line() {
+        let text = "{\n \"cells\": [\n  {\"cell_type\": \"code\", \"source\": \"x = 1 # a\"},\n  \
+            {\"cell_type\": \"code\", \"source\": \"x = 1 # b\\nprint 'x'\"},\n  \
+            {\"cell_type\": \"code\", \"source\": \"%%bash\\nls # c\"}\n ],\n \"nbformat\": 4}";
+        let stripped = strip(text.as_bytes(), &Policy::default());
+        assert_eq!(stripped.facts.unread_cells, [4, 5]);
+        let new = String::from_utf8(stripped.bytes.unwrap()).unwrap();
+        assert!(
+            !new.contains("# a") && new.contains("# b") && new.contains("# c"),
+            "{new}"
+        );
     }
 
     #[test]

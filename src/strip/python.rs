@@ -137,6 +137,8 @@ pub struct Facts {
     pub left: Vec<(u32, StringKind)>,
     /// Reads of docstrings and of the source: line and kind.
     pub uses: Vec<(u32, Use)>,
+    /// Cells of a notebook that are no Python and stay as they are: the line of their source in the file.
+    pub unread_cells: Vec<u32>,
     /// Bytes of natural language that stay: string statements, kept docstrings, literals that read as prose.
     pub prose_bytes: u64,
 }
@@ -261,6 +263,7 @@ impl Facts {
             strings.left.iter().partition(|left| left.because.is_some());
         let standing: usize = strings.left.iter().map(|left| left.end - left.start).sum();
         Self {
+            unread_cells: vec![],
             removed: kinds
                 .into_iter()
                 .map(|kind| (kind, count(kind)))

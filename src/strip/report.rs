@@ -178,7 +178,7 @@ pub enum LeakCategory {
     Untouched,
     /// Cython source.
     Cython,
-    /// A notebook.
+    /// A notebook, or a cell of one that is no Python.
     Notebook,
     /// A text file.
     TextFile,
@@ -301,8 +301,12 @@ impl FileReport {
             .kept_docstrings
             .iter()
             .map(|(line, _)| at(LeakCategory::KeptDocstring, Some(*line)));
+        let cells = facts
+            .unread_cells
+            .iter()
+            .map(|line| at(LeakCategory::Notebook, Some(*line)));
         let whole = untouched.then(|| at(LeakCategory::Untouched, None));
-        left.chain(kept).chain(whole).collect()
+        left.chain(kept).chain(cells).chain(whole).collect()
     }
 }
 
