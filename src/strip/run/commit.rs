@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::{Content, Sink, Source, StripError};
 use crate::domain::ids::CommitSha;
@@ -71,12 +72,13 @@ impl Source for CommitSource {
     }
 }
 
-/// A git tree, written into a mirror's objects.
+/// A git tree, written into a mirror's objects by as many threads as strip.
 pub struct TreeSink {
-    // A handle serves one thread at a time.
-    mirror: std::sync::Mutex<Mirror>,
+    folder: PathBuf,
+    // A handle serves one thread at a time: there are as many as were needed at once.
+    handles: Mutex<Vec<Mirror>>,
     objects: BTreeMap<RepoPath, CommitSha>,
-    tree: TreeObjects,
+    tree: Mutex<TreeObjects>,
 }
 
 impl TreeSink {
@@ -86,15 +88,16 @@ impl TreeSink {
     /// When there is no such mirror.
     pub fn new(mirror: &Path, objects: BTreeMap<RepoPath, CommitSha>) -> Result<Self, StripError> {
         Ok(Self {
-            mirror: Mirror::open(mirror)?.into(),
+            folder: mirror.to_owned(),
+            handles: Mutex::new(vec![Mirror::open(mirror)?]),
             objects,
-            tree: TreeObjects::default(),
+            tree: Mutex::default(),
         })
     }
 
     /// How many files, links and submodules the tree has so far.
     pub fn entries(&self) -> u64 {
-        self.tree.len() as u64
+        locked(&self.tree).len() as u64
     }
 
     /// Writes the tree and gives its name.
@@ -102,42 +105,49 @@ impl TreeSink {
     /// # Errors
     /// When the mirror cannot be written.
     pub fn finish(self) -> Result<CommitSha, StripError> {
-        let mirror = self
-            .mirror
-            .into_inner()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        Ok(mirror.write_tree(&self.tree)?)
+        let mirror = self.handle()?;
+        Ok(mirror.write_tree(&locked(&self.tree))?)
+    }
+
+    fn handle(&self) -> Result<Mirror, StripError> {
+        let free = locked(&self.handles).pop();
+        free.map_or_else(|| Ok(Mirror::open(&self.folder)?), Ok)
+    }
+
+    fn write(&self, bytes: &[u8]) -> Result<CommitSha, StripError> {
+        let mirror = self.handle()?;
+        let written = mirror.write_blob(bytes);
+        locked(&self.handles).push(mirror);
+        Ok(written?)
     }
 }
 
-impl Sink for TreeSink {
-    fn put(&self, _entry: &Entry, content: Content) -> Result<Option<Content>, StripError> {
-        Ok(Some(content))
-    }
+/// What a lock guards, also after a panic of another thread: nothing here is left half done.
+fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    fn put_in_order(&mut self, entry: &Entry, content: Content) -> Result<(), StripError> {
-        let mirror = self
-            .mirror
-            .get_mut()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+impl Sink for TreeSink {
+    fn put(&self, entry: &Entry, content: Content) -> Result<Option<Content>, StripError> {
         let object = match content {
-            Content::Gone | Content::Unread => {
-                self.tree.remove(&entry.path);
-                return Ok(());
-            }
-            Content::New(bytes) => mirror.write_blob(&bytes)?,
+            Content::Gone | Content::Unread => return Ok(None),
+            Content::New(bytes) => self.write(&bytes)?,
             Content::Same(bytes) => match self.objects.get(&entry.path) {
                 Some(object) => *object,
-                None if entry.kind == EntryKind::Submodule => return Ok(()),
-                None => mirror.write_blob(&bytes)?,
+                None if entry.kind == EntryKind::Submodule => return Ok(None),
+                None => self.write(&bytes)?,
             },
         };
-        self.tree.insert(TreeFile {
+        locked(&self.tree).insert(TreeFile {
             path: entry.path.clone(),
             entry: entry.kind,
             executable: entry.executable,
             object,
         });
+        Ok(None)
+    }
+
+    fn put_in_order(&mut self, _entry: &Entry, _content: Content) -> Result<(), StripError> {
         Ok(())
     }
 }
