@@ -23,6 +23,11 @@ use crate::strip::{Check, DocstringsAsCode, Keep, Mode, Policy, Remove, Report, 
     reason = "they are the switches of a command line"
 )]
 #[derive(Debug, Args)]
+#[command(
+    after_long_help = "A tree's files that are no Python 3, or in no known codec, stay as they are and are in the report: no fault. \
+        The exit code is 1 when a result was not proven to be the same program (that file stays as it was, too), when a file or \
+        folder of the tree could not be read, and when the one file that was asked for was left as it was."
+)]
 pub struct StripArgs {
     /// A folder, a file, or `-` for standard input
     #[arg(
@@ -478,6 +483,12 @@ fn finish(
                     .printer
                     .note(&format!("`{}` is left as it was: {why}", file.path));
             }
+        }
+        for skipped in report.skipped.iter().filter(|skipped| skipped.refused) {
+            session.printer.note(&format!(
+                "`{}` is not in the result: {}",
+                skipped.path, skipped.reason
+            ));
         }
         return Ok(ExitCode::Unsound);
     }

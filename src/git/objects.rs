@@ -102,7 +102,7 @@ impl Mirror {
 }
 
 /// Whether git can bring back everything below a folder: it is in a work tree of git, no change is uncommitted, git looks
-/// at every tracked file, and no file that git ignores is `precious`.
+/// at every tracked file, and no file that git ignores is `precious`, asked by its path from the folder on.
 ///
 /// # Errors
 /// When it is in no work tree, or git fails.
@@ -130,6 +130,13 @@ pub fn is_clean_work_tree(folder: &Path, precious: &dyn Fn(&[u8]) -> bool) -> Re
         "--untracked-files=all",
         ".",
     ])?;
+    // Paths come from the top of the work tree on.
+    let prefix = run(&["rev-parse", "--show-prefix"])?;
+    let prefix = prefix.strip_suffix(b"\n").unwrap_or(&prefix);
     let mut entries = status.split(|byte| *byte == 0).filter(|entry| !entry.is_empty());
-    Ok(entries.all(|entry| entry.strip_prefix(b"!! ").is_some_and(|path| !precious(path))))
+    Ok(entries.all(|entry| {
+        entry
+            .strip_prefix(b"!! ")
+            .is_some_and(|path| !precious(path.strip_prefix(prefix).unwrap_or(path)))
+    }))
 }

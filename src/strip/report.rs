@@ -222,6 +222,8 @@ pub struct Skipped {
     pub path: RepoPath,
     /// Why.
     pub reason: String,
+    /// Whether the system refused it: what is in it is not in the result, and the exit code says so.
+    pub refused: bool,
 }
 
 /// A variant's name in kebab case, by its own serialisation.
@@ -373,14 +375,15 @@ impl Report {
         serde_json::to_string_pretty(self).map(|text| text + "\n")
     }
 
-    /// How many files were left alone by the stripper's own fault, or could not be read.
+    /// How many files were left alone by the stripper's own fault, and how many files and folders could not be read.
     pub fn faults(&self) -> u64 {
         let bad = |file: &&FileReport| {
             file.untouched
                 .as_ref()
                 .is_some_and(|why| why.is_fault() || matches!(why, Untouched::Unreadable { .. }))
         };
-        self.files.iter().filter(bad).count() as u64
+        let refused = self.skipped.iter().filter(|skipped| skipped.refused);
+        (self.files.iter().filter(bad).count() + refused.count()) as u64
     }
 
     /// The totals as a table for a terminal.

@@ -310,6 +310,7 @@ fn put_links<S: Source, D: Sink>(
             report.skipped.push(Skipped {
                 path: entry.path.clone(),
                 reason,
+                refused: false,
             });
             Content::Gone
         } else {
@@ -398,6 +399,7 @@ impl<S: Source> Work<'_, S> {
             done.skipped = Some(Skipped {
                 path: entry.path.clone(),
                 reason: "another repository".into(),
+                refused: false,
             });
             return Ok((Content::Same(vec![]), done));
         }

@@ -26,24 +26,24 @@ fn status<'report>(report: &'report Value, path: &str) -> &'report Value {
     files.iter().find(|file| file["path"] == path).unwrap()
 }
 
-#[test]
-fn what_cannot_be_read_is_told_and_the_rest_is_stripped() {
-    let temp = tempfile::tempdir().unwrap();
-    let source = temp.path().join("source");
+/// Strips a folder in which what is named is closed, as somebody to whom it is; gives the folder of the results.
+fn strip_closed(temp: &Path, closed: &[&str]) -> Option<i32> {
+    let source = temp.join("source");
     fs::create_dir_all(source.join("closed")).unwrap();
     for name in ["open.py", "secret.py", "closed/inner.py"] {
         fs::write(source.join(name), "x = 1  # c\n").unwrap();
     }
-    allow(&source.join("secret.py"), 0o000);
-    allow(&source.join("closed"), 0o000);
-    let results = temp.path().join("results");
+    for name in closed {
+        allow(&source.join(name), 0o000);
+    }
+    let results = temp.join("results");
     fs::create_dir(&results).unwrap();
-    for folder in [temp.path(), &results] {
+    for folder in [temp, &results] {
         allow(folder, 0o777);
     }
     // Nothing is closed to root, so that root asks as somebody else, by a copy that somebody else may run.
-    let program = temp.path().join("quarry");
-    let is_root = fs::metadata(temp.path()).unwrap().uid() == 0;
+    let program = temp.join("quarry");
+    let is_root = fs::metadata(temp).unwrap().uid() == 0;
     let mut command = if is_root {
         fs::copy(QUARRY, &program).unwrap();
         allow(&program, 0o755);
@@ -53,26 +53,43 @@ fn what_cannot_be_read_is_told_and_the_rest_is_stripped() {
     } else {
         Command::new(QUARRY)
     };
-    let target = results.join("out");
     let said = command
         .current_dir(&results)
         .args(["--quiet", "strip"])
         .arg(&source)
         .arg("--out")
-        .arg(&target)
+        .arg(results.join("out"))
         .arg("--report")
         .arg(results.join("report.json"))
         .output()
         .unwrap();
     allow(&source.join("closed"), 0o755);
-    let shown = String::from_utf8_lossy(&said.stderr);
-    assert_eq!(said.status.code(), Some(1), "{shown}");
-    assert_eq!(fs::read(target.join("open.py")).unwrap(), b"x = 1\n");
-    assert!(!target.join("secret.py").exists() && !target.join("closed/inner.py").exists());
+    said.status.code()
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_told_and_the_rest_is_stripped() {
+    let temp = tempfile::tempdir().unwrap();
+    assert_eq!(strip_closed(temp.path(), &["secret.py"]), Some(1));
+    let results = temp.path().join("results");
+    assert_eq!(fs::read(results.join("out/open.py")).unwrap(), b"x = 1\n");
+    assert_eq!(fs::read(results.join("out/closed/inner.py")).unwrap(), b"x = 1\n");
+    assert!(!results.join("out/secret.py").exists());
     let report = report(&results.join("report.json"));
     assert_eq!(status(&report, "secret.py")["untouched"]["reason"], "unreadable");
+}
+
+#[test]
+fn a_folder_that_cannot_be_entered_is_told_and_the_exit_code_says_so() {
+    let temp = tempfile::tempdir().unwrap();
+    assert_eq!(strip_closed(temp.path(), &["closed"]), Some(1));
+    let results = temp.path().join("results");
+    assert_eq!(fs::read(results.join("out/secret.py")).unwrap(), b"x = 1\n");
+    assert!(!results.join("out/closed").exists());
+    let report = report(&results.join("report.json"));
     let skipped = &report["skipped"][0];
     assert_eq!(skipped["path"], "closed");
+    assert_eq!(skipped["refused"], true);
     assert!(
         skipped["reason"].as_str().unwrap().contains("denied"),
         "{skipped}"

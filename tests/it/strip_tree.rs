@@ -290,10 +290,27 @@ fn in_place_only_where_git_can_bring_it_back() {
         source.path(),
         &["update-index", "--no-assume-unchanged", "pkg/a.py"],
     );
-    write(source.path(), ".git/info/exclude", "own.py\n*.pyc\n");
-    write(source.path(), "own.py", "x = 1  # mine alone\n");
-    assert_eq!(in_place(&[]).status.code(), Some(3), "an ignored file");
-    fs::remove_file(source.path().join("own.py")).unwrap();
+    write(
+        source.path(),
+        ".git/info/exclude",
+        "own.*\ndocs/_build\nCLAUDE.md\n*.pyc\n",
+    );
+    for ignored in [
+        "own.py",
+        "own.pyw",
+        "own.pxi",
+        "own.ipynb",
+        "docs/_build/index.html",
+        "CLAUDE.md",
+    ] {
+        write(source.path(), ignored, "x = 1  # mine alone\n");
+        assert_eq!(in_place(&[]).status.code(), Some(3), "an ignored file: {ignored}");
+        fs::remove_file(source.path().join(ignored)).unwrap();
+    }
+    symlink("docs/index.rst", source.path().join("own.link")).unwrap();
+    assert_eq!(in_place(&[]).status.code(), Some(3), "an ignored link");
+    fs::remove_file(source.path().join("own.link")).unwrap();
+    fs::remove_dir(source.path().join("docs/_build")).unwrap();
     write(source.path(), "pkg/a.pyc", "");
     assert_eq!(in_place(&[]).status.code(), Some(0));
     fs::remove_file(source.path().join("pkg/a.pyc")).unwrap();

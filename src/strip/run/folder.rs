@@ -11,8 +11,10 @@ use super::{Content, Sink, Source, StripError};
 use crate::domain::patch::EntryKind;
 use crate::domain::path::RepoPath;
 use crate::git::is_clean_work_tree;
+use crate::strip::context::reader;
+use crate::strip::docs_files::is_candidate;
 use crate::strip::report::Skipped;
-use crate::strip::tree::Entry;
+use crate::strip::tree::{Entry, Language, language};
 
 /// A folder, read without following any link in it.
 #[derive(Debug, Clone)]
@@ -47,6 +49,7 @@ impl Source for FolderSource {
                     skipped.push(Skipped {
                         path: RepoPath::from(prefix.as_slice()),
                         reason: error.to_string(),
+                        refused: true,
                     });
                     continue;
                 }
@@ -84,10 +87,12 @@ impl Source for FolderSource {
                     Ok(_) => skipped.push(Skipped {
                         path: named,
                         reason: "no regular file".into(),
+                        refused: false,
                     }),
                     Err(error) => skipped.push(Skipped {
                         path: named,
                         reason: error.to_string(),
+                        refused: true,
                     }),
                 }
             }
@@ -232,12 +237,16 @@ pub fn is_restorable(root: &Path) -> Result<(), StripError> {
         path: root.to_owned(),
         why: why.to_owned(),
     };
-    // An ignored file is in no commit, so one that stripping could change or remove is lost for good.
+    // An ignored file is in no commit, so one that stripping could change or remove is lost for good. Links go with what
+    // they lead to.
     let precious = |path: &[u8]| {
-        const KINDS: [&[u8]; 8] = [
-            b".py", b".pyi", b".ipynb", b".pyx", b".pxd", b".md", b".rst", b".txt",
-        ];
-        KINDS.iter().any(|kind| path.ends_with(kind)) || !path.contains(&b'.')
+        let path = RepoPath::from(path);
+        let is_link = || {
+            below(root, &path)
+                .symlink_metadata()
+                .is_ok_and(|found| found.is_symlink())
+        };
+        language(&path) != Language::Other || is_candidate(&path) || reader(&path).is_some() || is_link()
     };
     match is_clean_work_tree(root, &precious) {
         Ok(true) => Ok(()),
