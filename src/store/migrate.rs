@@ -5,7 +5,10 @@ use rusqlite::Connection;
 
 use super::StoreError;
 
-const MIGRATIONS: &[&str] = &[include_str!("migrations/0001_ledger.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("migrations/0001_ledger.sql"),
+    include_str!("migrations/0002_attempts_by_key.sql"),
+];
 
 /// The newest schema this program knows and writes.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of files")]

@@ -1,5 +1,8 @@
 //! Reads and writes of each table. Lists come back in a fixed order: by repository and number, then by sequence.
 
+use std::sync::Arc;
+
+use rusqlite::types::ValueRef;
 use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -9,6 +12,31 @@ use crate::domain::attempt::{Attempt, Stage};
 use crate::domain::candidate::Candidate;
 use crate::domain::decision::Decision;
 use crate::domain::ids::{CandidateId, RepoName};
+
+/// The columns of an attempt.
+const ATTEMPTS: &str =
+    "SELECT candidate, stage, input_key, outcome, reason, detail, log, result FROM attempts";
+
+/// A row as text by column.
+struct Row {
+    columns: Arc<[String]>,
+    cells: Vec<Option<String>>,
+}
+
+impl Row {
+    fn get(&self, column: &str) -> Option<&str> {
+        let index = self.columns.iter().position(|name| name == column)?;
+        self.cells.get(index)?.as_deref()
+    }
+
+    fn text(&self, column: &str) -> &str {
+        self.get(column).unwrap_or_default()
+    }
+
+    fn is(&self, column: &str) -> bool {
+        self.get(column) == Some("1")
+    }
+}
 
 fn to_json(value: &impl Serialize) -> rusqlite::Result<String> {
     serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
@@ -112,44 +140,26 @@ impl Store {
         scope: Option<&str>,
         candidate: Option<&CandidateId>,
     ) -> Result<Vec<(String, Decision)>, StoreError> {
-        type Row = (String, String, String, String, bool, String, String, String);
         let (scope, candidate) = (scope.map(str::to_owned), candidate.map(ToString::to_string));
-        let rows = self.transact(move |transaction| {
-            let mut query = transaction.prepare_cached(
-                "SELECT scope, candidate, rule, verdict, kept, observed, evidence, input_key FROM decisions
-                 WHERE (?1 IS NULL OR scope = ?1) AND (?2 IS NULL OR candidate = ?2) ORDER BY seq",
-            )?;
-            let rows = query.query_map(params![scope, candidate], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                    row.get(5)?,
-                    row.get(6)?,
-                    row.get(7)?,
-                ))
-            })?;
-            rows.collect::<rusqlite::Result<Vec<Row>>>()
-        })?;
+        let rows = self.rows(
+            "SELECT scope, candidate, rule, verdict, kept, observed, evidence, input_key FROM decisions
+             WHERE (?1 IS NULL OR scope = ?1) AND (?2 IS NULL OR candidate = ?2) ORDER BY seq",
+            [scope, candidate],
+        )?;
         let mut decisions = rows
-            .into_iter()
-            .map(
-                |(scope, candidate, rule, verdict, kept, observed, evidence, input_key)| {
-                    let what = format!("{candidate} {rule}");
-                    let decision = Decision {
-                        candidate: self.parse(&what, &quoted(&candidate))?,
-                        rule: rule.as_str().into(),
-                        verdict: self.parse(&what, &quoted(&verdict))?,
-                        kept,
-                        observed: self.parse(&what, &observed)?,
-                        evidence,
-                        input_key,
-                    };
-                    Ok((scope, decision))
-                },
-            )
+            .iter()
+            .map(|row| {
+                let decision = Decision {
+                    candidate: self.word(row, "candidate")?,
+                    rule: row.text("rule").into(),
+                    verdict: self.word(row, "verdict")?,
+                    kept: row.is("kept"),
+                    observed: self.parse(row.text("candidate"), row.text("observed"))?,
+                    evidence: row.text("evidence").to_owned(),
+                    input_key: row.text("input_key").to_owned(),
+                };
+                Ok((row.text("scope").to_owned(), decision))
+            })
             .collect::<Result<Vec<_>, StoreError>>()?;
         // Stable: within a candidate the order of recording stays.
         decisions.sort_by(|(_, a), (_, b)| a.candidate.cmp(&b.candidate));
@@ -191,53 +201,69 @@ impl Store {
         stage: Option<Stage>,
         candidate: Option<&CandidateId>,
     ) -> Result<Vec<Attempt>, StoreError> {
-        type Row = (
-            String,
-            String,
-            String,
-            String,
-            String,
-            String,
-            Option<String>,
-            Option<String>,
-        );
         let (stage, candidate) = (stage.map(Stage::name), candidate.map(ToString::to_string));
-        let rows = self.transact(move |transaction| {
-            let mut query = transaction.prepare_cached(
-                "SELECT candidate, stage, input_key, outcome, reason, detail, log, result FROM attempts
-                 WHERE (?1 IS NULL OR stage = ?1) AND (?2 IS NULL OR candidate = ?2) ORDER BY seq",
-            )?;
-            let rows = query.query_map(params![stage, candidate], |row| {
-                Ok((
-                    row.get(0)?,
-                    row.get(1)?,
-                    row.get(2)?,
-                    row.get(3)?,
-                    row.get(4)?,
-                    row.get(5)?,
-                    row.get(6)?,
-                    row.get(7)?,
-                ))
+        let rows = self.rows(
+            &format!(
+                "{ATTEMPTS} WHERE (?1 IS NULL OR stage = ?1) AND (?2 IS NULL OR candidate = ?2) ORDER BY seq"
+            ),
+            [stage.map(str::to_owned), candidate],
+        )?;
+        rows.iter().map(|row| self.attempt(row)).collect()
+    }
+
+    /// Attempts of a stage under one key, whoever they were for, oldest first.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read or a row is not an attempt.
+    pub fn attempts_by_key(&self, stage: Stage, input_key: &str) -> Result<Vec<Attempt>, StoreError> {
+        let rows = self.rows(
+            &format!("{ATTEMPTS} WHERE stage = ?1 AND input_key = ?2 ORDER BY seq"),
+            [Some(stage.name().to_owned()), Some(input_key.to_owned())],
+        )?;
+        rows.iter().map(|row| self.attempt(row)).collect()
+    }
+
+    fn attempt(&self, row: &Row) -> Result<Attempt, StoreError> {
+        let result = row.get("result");
+        Ok(Attempt {
+            candidate: self.word(row, "candidate")?,
+            stage: self.word(row, "stage")?,
+            input_key: row.text("input_key").to_owned(),
+            outcome: self.word(row, "outcome")?,
+            reason: row.text("reason").to_owned(),
+            detail: row.text("detail").to_owned(),
+            log: row.get("log").map(|_| self.word(row, "log")).transpose()?,
+            result: result
+                .map(|result| self.parse(row.text("candidate"), result))
+                .transpose()?,
+        })
+    }
+
+    /// Every row of a query with two parameters, as text by column.
+    fn rows(&self, query: &str, parameters: [Option<String>; 2]) -> Result<Vec<Row>, StoreError> {
+        let query = query.to_owned();
+        self.transact(move |transaction| {
+            let mut query = transaction.prepare_cached(&query)?;
+            let columns: Arc<[String]> = query.column_names().map(str::to_owned).collect();
+            let rows = query.query_map(parameters, |row| {
+                let cell = |index| match row.get_ref(index)? {
+                    ValueRef::Null => Ok(None),
+                    ValueRef::Integer(number) => Ok(Some(number.to_string())),
+                    value => Ok(Some(value.as_str()?.to_owned())),
+                };
+                Ok(Row {
+                    columns: Arc::clone(&columns),
+                    cells: (0..columns.len()).map(cell).collect::<rusqlite::Result<_>>()?,
+                })
             })?;
-            rows.collect::<rusqlite::Result<Vec<Row>>>()
-        })?;
-        rows.into_iter()
-            .map(
-                |(candidate, stage, input_key, outcome, reason, detail, log, result)| {
-                    let what = format!("{candidate} {stage}");
-                    Ok(Attempt {
-                        candidate: self.parse(&what, &quoted(&candidate))?,
-                        stage: self.parse(&what, &quoted(&stage))?,
-                        input_key,
-                        outcome: self.parse(&what, &quoted(&outcome))?,
-                        reason,
-                        detail,
-                        log: log.map(|log| self.parse(&what, &quoted(&log))).transpose()?,
-                        result: result.map(|result| self.parse(&what, &result)).transpose()?,
-                    })
-                },
-            )
-            .collect()
+            rows.collect()
+        })
+    }
+
+    /// A column that holds one word of a type that serde reads from a string.
+    fn word<T: DeserializeOwned>(&self, row: &Row, column: &str) -> Result<T, StoreError> {
+        let what = format!("{} of {}", column, row.text("candidate"));
+        self.parse(&what, &serde_json::Value::from(row.text(column)).to_string())
     }
 
     /// Replaces a dataset's instances, whole.
@@ -315,10 +341,6 @@ impl Store {
         let name = name.to_owned();
         self.transact(move |transaction| put_cursor(transaction, &name, &data))
     }
-}
-
-fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
 }
 
 fn put_cursor(transaction: &Transaction<'_>, name: &str, data: &serde_json::Value) -> rusqlite::Result<()> {

@@ -60,7 +60,12 @@ fn attempts_survive_reopening_and_cannot_be_changed() {
         .append_attempt(attempt.clone())
         .unwrap();
     let store = Store::open(&path).unwrap();
-    assert_eq!(store.attempts(Some(Stage::Verify), None).unwrap(), [attempt]);
+    let kept = std::slice::from_ref(&attempt);
+    assert_eq!(store.attempts(Some(Stage::Verify), None).unwrap(), kept);
+    assert_eq!(store.attempts_by_key(Stage::Verify, "k").unwrap(), kept);
+    for (stage, key) in [(Stage::Verify, "other"), (Stage::Build, "k")] {
+        assert!(store.attempts_by_key(stage, key).unwrap().is_empty());
+    }
     assert!(store.attempts(Some(Stage::Build), None).unwrap().is_empty());
     for change in [
         "UPDATE attempts SET reason = 'x'",
@@ -133,4 +138,37 @@ fn a_candidate_that_is_dropped_later_is_one_no_longer() {
         .put_mined(vec![], vec![decision("a/b#1", "mine-duplicate", "k")], None)
         .unwrap();
     assert_eq!(store.candidates(None).unwrap(), []);
+}
+
+#[test]
+fn a_ledger_of_the_first_shape_is_brought_to_the_newest_and_keeps_its_rows() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    store
+        .append_decisions("sample", vec![decision("a/b#9", "one", "k")])
+        .unwrap();
+    store
+        .transact(|transaction| {
+            transaction.execute("DROP INDEX attempts_by_key", [])?;
+            transaction.pragma_update(None, "user_version", 1)
+        })
+        .unwrap();
+    drop(store);
+    // Reading beside an older ledger needs no change to it.
+    let reader = Store::open_read_only(&path).unwrap();
+    assert_eq!(reader.decisions(None, None).unwrap().len(), 1);
+    drop(reader);
+    let store = Store::open(&path).unwrap();
+    let (version, indexed) = store
+        .transact(|transaction| {
+            let version: u32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            let mut plan = transaction.prepare(
+                "EXPLAIN QUERY PLAN SELECT * FROM attempts WHERE stage = 'detect' AND input_key = 'k'",
+            )?;
+            let plan: String = plan.query_row([], |row| row.get("detail"))?;
+            Ok((version, plan.contains("attempts_by_key")))
+        })
+        .unwrap();
+    assert_eq!((version, indexed), (LEDGER_VERSION, true));
+    assert_eq!(store.decisions(None, None).unwrap().len(), 1);
 }
