@@ -13,8 +13,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use crate::blobs::Blobs;
-use crate::clock::Clock;
-use crate::domain::event::EventSink;
+use crate::clock::{Clock, SystemClock};
+use crate::domain::event::{EventSink, Silent};
 use crate::store::{Store, StoreError};
 
 /// The folder that makes a folder a workspace.
@@ -37,6 +37,45 @@ pub struct Context {
     pub cancel: CancellationToken,
     /// How many things to do at once.
     pub jobs: usize,
+}
+
+impl Context {
+    /// Opens a workspace for writing: folders, lock, ledger; it is made when it is not there. Nobody watches, nothing asks
+    /// to stop, and one thing is done at once: a caller that wants it otherwise sets the fields.
+    ///
+    /// # Errors
+    /// [`WorkspaceError`] when the workspace cannot be written, or another process holds it.
+    pub fn open(workspace: &Workspace) -> Result<(Self, WorkspaceLock), WorkspaceError> {
+        let lock = workspace.lock()?;
+        let store = Store::open(&workspace.ledger())?;
+        Ok((Self::of(workspace, store), lock))
+    }
+
+    /// Opens a workspace for reading, beside whatever writes in it; otherwise as [`Context::open`].
+    ///
+    /// # Errors
+    /// [`WorkspaceError`] when there is no workspace, or its ledger cannot be read.
+    pub fn open_read_only(workspace: &Workspace) -> Result<Self, WorkspaceError> {
+        let ledger = workspace.ledger();
+        if !ledger.exists() {
+            return Err(WorkspaceError::None {
+                root: workspace.root().to_owned(),
+            });
+        }
+        Ok(Self::of(workspace, Store::open_read_only(&ledger)?))
+    }
+
+    fn of(workspace: &Workspace, store: Store) -> Self {
+        Self {
+            workspace: workspace.clone(),
+            store,
+            blobs: Blobs::new(workspace.state().join("blobs")),
+            clock: Arc::new(SystemClock),
+            events: Arc::new(Silent),
+            cancel: CancellationToken::new(),
+            jobs: 1,
+        }
+    }
 }
 
 /// A workspace that cannot be used.

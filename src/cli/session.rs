@@ -10,12 +10,9 @@ use super::args::Global;
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::printer::Printer;
-use crate::blobs::Blobs;
-use crate::clock::SystemClock;
 use crate::domain::event::{EventSink, Silent};
 use crate::progress::{Human, JsonLines};
-use crate::store::Store;
-use crate::workspace::{Context, Workspace, WorkspaceError, WorkspaceLock};
+use crate::workspace::{Context, Workspace, WorkspaceLock};
 
 /// The global options, settled.
 #[derive(Clone)]
@@ -73,9 +70,8 @@ impl Session {
     /// # Errors
     /// [`CliError`] when another process holds it, or it cannot be written.
     pub fn open(&self) -> Result<(Context, WorkspaceLock), CliError> {
-        let lock = self.workspace.lock()?;
-        let store = Store::open(&self.workspace.ledger())?;
-        Ok((self.context(store), lock))
+        let (context, lock) = Context::open(&self.workspace)?;
+        Ok((self.watched(context), lock))
     }
 
     /// Opens the workspace for reading, beside whatever writes in it.
@@ -83,25 +79,15 @@ impl Session {
     /// # Errors
     /// [`CliError`] when there is no workspace or its ledger cannot be read.
     pub fn open_read_only(&self) -> Result<Context, CliError> {
-        if !self.workspace.ledger().exists() {
-            return Err(WorkspaceError::None {
-                root: self.workspace.root().to_owned(),
-            }
-            .into());
-        }
-        let store = Store::open_read_only(&self.workspace.ledger())?;
-        Ok(self.context(store))
+        Ok(self.watched(Context::open_read_only(&self.workspace)?))
     }
 
-    fn context(&self, store: Store) -> Context {
+    fn watched(&self, context: Context) -> Context {
         Context {
-            workspace: self.workspace.clone(),
-            store,
-            blobs: Blobs::new(self.workspace.state().join("blobs")),
-            clock: Arc::new(SystemClock),
             events: Arc::clone(&self.events),
             cancel: self.cancel.clone(),
             jobs: self.jobs,
+            ..context
         }
     }
 }

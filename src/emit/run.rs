@@ -244,30 +244,9 @@ pub fn verify(folder: &Utf8Path) -> Result<Checked, RunError> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use tokio_util::sync::CancellationToken;
-
     use super::*;
-    use crate::blobs::Blobs;
-    use crate::clock::SystemClock;
-    use crate::domain::event::Silent;
     use crate::emit::fixture;
-    use crate::store::Store;
     use crate::workspace::Workspace;
-
-    fn context(root: &Utf8Path) -> Context {
-        let workspace = Workspace::at(root);
-        Context {
-            store: Store::open(&workspace.ledger()).unwrap(),
-            blobs: Blobs::new(workspace.state().join("blobs")),
-            workspace,
-            clock: Arc::new(SystemClock),
-            events: Arc::new(Silent),
-            cancel: CancellationToken::new(),
-            jobs: 1,
-        }
-    }
 
     fn request(input: &EmitInput) -> Request {
         Request {
@@ -292,8 +271,7 @@ mod tests {
     fn a_version_goes_from_the_ledger_to_files_once() {
         let temp = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(temp.path()).unwrap();
-        std::fs::create_dir_all(root.join(".quarry")).unwrap();
-        let context = context(root);
+        let (context, _lock) = Context::open(&Workspace::at(root)).unwrap();
         let input = fixture::input();
         context
             .store

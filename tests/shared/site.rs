@@ -6,18 +6,13 @@ use std::process::Command;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use quarry::blobs::Blobs;
 use quarry::build::SearchPaths;
-use quarry::clock::SystemClock;
 use quarry::domain::attempt::{Attempt, Stage};
-use quarry::domain::event::Silent;
 use quarry::domain::path::RepoPath;
 use quarry::recipe::model::{Runner, Verification};
 use quarry::sandbox::{FurnishError, Furnishing, Mount, Room, RoomKind, Toolchain};
-use quarry::store::Store;
 use quarry::verify::{Failure, Patches, Subject, Verified, Verifier, VerifyOutcome, VerifyRequest};
 use quarry::workspace::{Context, Workspace, WorkspaceLock};
-use tokio_util::sync::CancellationToken;
 
 /// Some Python with its standard library, and one file that "installing" leaves in the work tree.
 pub(crate) struct Plain(PathBuf);
@@ -68,16 +63,7 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let place = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
         let workspace = Workspace::at(&place);
-        let lock = workspace.lock().unwrap();
-        let context = Context {
-            store: Store::open(&workspace.ledger()).unwrap(),
-            blobs: Blobs::new(workspace.state().join("blobs")),
-            workspace,
-            clock: Arc::new(SystemClock),
-            events: Arc::new(Silent),
-            cancel: CancellationToken::new(),
-            jobs: 2,
-        };
+        let (context, lock) = Context::open(&workspace).unwrap();
         let room = Room::detect(kind, &folder.path().join("room")).unwrap();
         let verifier = Verifier::new(context.clone(), room).unwrap();
         let tree = folder.path().join("tree");

@@ -1,31 +1,16 @@
 use std::io::Write;
-use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::blobs::Blobs;
-use crate::clock::SystemClock;
-use crate::domain::event::Silent;
 use crate::domain::patch::{FileChange, Part};
 use crate::recipe::LoadedRecipe;
-use crate::store::Store;
 use crate::workspace::{Context, Workspace};
 
 pub(super) fn context(folder: &tempfile::TempDir) -> Context {
-    let workspace = Workspace::at(root(folder));
-    drop(workspace.lock().unwrap());
-    Context {
-        store: Store::open(&workspace.ledger()).unwrap(),
-        blobs: Blobs::new(workspace.state().join("blobs")),
-        workspace,
-        clock: Arc::new(SystemClock),
-        events: Arc::new(Silent),
-        cancel: tokio_util::sync::CancellationToken::new(),
-        jobs: 2,
-    }
+    Context::open(&Workspace::at(root(folder))).unwrap().0
 }
 
 fn root(folder: &tempfile::TempDir) -> &Utf8Path {

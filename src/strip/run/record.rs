@@ -212,37 +212,17 @@ fn adapter(error: &impl std::fmt::Display, hints: Vec<String>) -> StripError {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
     use camino::Utf8Path;
-    use tokio_util::sync::CancellationToken;
 
     use super::*;
-    use crate::blobs::Blobs;
-    use crate::clock::SystemClock;
-    use crate::domain::event::Silent;
     use crate::git::fixture::{Fixture, files};
-    use crate::store::Store;
     use crate::workspace::Workspace;
-
-    fn context(root: &Path) -> Context {
-        let workspace = Workspace::at(Utf8Path::from_path(root).unwrap());
-        std::fs::create_dir_all(workspace.state()).unwrap();
-        Context {
-            store: Store::open(&workspace.ledger()).unwrap(),
-            blobs: Blobs::new(workspace.state().join("blobs")),
-            workspace,
-            clock: Arc::new(SystemClock),
-            events: Arc::new(Silent),
-            cancel: CancellationToken::new(),
-            jobs: 1,
-        }
-    }
 
     #[test]
     fn what_is_recorded_is_not_made_again_and_a_file_that_is_missing_is_the_outsides_fault() {
         let temp = tempfile::tempdir().unwrap();
-        let context = context(temp.path());
+        let workspace = Workspace::at(Utf8Path::from_path(temp.path()).unwrap());
+        let (context, _lock) = Context::open(&workspace).unwrap();
         let mut fixture = Fixture::new();
         let text = "def f():\n    '''>>> f()'''\n";
         let tree = files(&[("a.py", text), ("b.py", "print "), ("c/d.py", "z = 3  # c\n")]);

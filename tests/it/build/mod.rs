@@ -5,22 +5,17 @@ mod search;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
-use quarry::blobs::Blobs;
 use quarry::build::{
     BuildError, BuildOutcome, BuildRequest, BuildSettings, Builder, Built, Failure, SearchPaths,
 };
-use quarry::clock::SystemClock;
 use quarry::domain::attempt::{AttemptOutcome, Stage};
 use quarry::domain::environment::Constraint;
-use quarry::domain::event::Silent;
 use quarry::domain::ids::CommitSha;
 use quarry::recipe::model::EnvironmentRecipe;
 use quarry::sandbox::{Job, JobResult, Mount, Room, RoomKind, SYSTEM_PATH, TESTBED};
-use quarry::store::Store;
 use quarry::workspace::{Context, Workspace, WorkspaceLock};
 
 use self::index::{Index, metadata};
@@ -56,16 +51,7 @@ impl Site {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8PathBuf::from_path_buf(folder.path().canonicalize().unwrap()).unwrap();
         let workspace = Workspace::at(&root);
-        let lock = workspace.lock().unwrap();
-        let context = Context {
-            store: Store::open(&workspace.ledger()).unwrap(),
-            blobs: Blobs::new(workspace.state().join("blobs")),
-            workspace,
-            clock: Arc::new(SystemClock),
-            events: Arc::new(Silent),
-            cancel: tokio_util::sync::CancellationToken::new(),
-            jobs: 2,
-        };
+        let (context, lock) = Context::open(&workspace).unwrap();
         let chosen = Room::detect(kind, &folder.path().join("room")).unwrap();
         let index = Index::open();
         let mut build_env = build_env(&index);
