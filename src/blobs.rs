@@ -134,6 +134,38 @@ impl Blobs {
         }
     }
 
+    /// Every address that begins with these hex digits (at least two), in order.
+    ///
+    /// # Errors
+    /// [`BlobError::Io`] when the folder cannot be read.
+    pub fn find(&self, prefix: &str) -> Result<Vec<BlobId>, BlobError> {
+        let Some((shard, rest)) = prefix.split_at_checked(2) else {
+            return Ok(vec![]);
+        };
+        let folder = self.folder.join(shard);
+        let fail = |source| BlobError::Io {
+            action: "list",
+            path: folder.clone(),
+            source,
+        };
+        let entries = match folder.read_dir_utf8() {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
+            entries => entries.map_err(fail)?,
+        };
+        let mut found = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(fail)?;
+            let name = entry.file_name().strip_suffix(".zst").unwrap_or_default();
+            if name.starts_with(rest)
+                && let Ok(id) = format!("{shard}{name}").parse()
+            {
+                found.push(id);
+            }
+        }
+        found.sort();
+        Ok(found)
+    }
+
     /// Whether the address is taken.
     pub fn contains(&self, id: &BlobId) -> bool {
         self.path(id).exists()
@@ -162,6 +194,12 @@ mod tests {
         assert_eq!(blobs.put(bytes).unwrap(), id);
         assert_eq!(blobs.get(&id).unwrap(), bytes);
         assert!(blobs.contains(&id));
+        for prefix in [&id.as_str()[..2], &id.as_str()[..5], id.as_str()] {
+            assert_eq!(blobs.find(prefix).unwrap(), std::slice::from_ref(&id));
+        }
+        for other in ["", "a", "zz", "ffff00"] {
+            assert_eq!(blobs.find(other).unwrap(), [], "{other}");
+        }
         let missing = blobs.get(&BlobId::of(b"never put")).unwrap_err();
         assert!(matches!(missing, BlobError::Missing { .. }), "{missing}");
 

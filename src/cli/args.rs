@@ -94,6 +94,8 @@ pub enum Verb {
     Status,
     /// Tell a pull request's whole story: facts, rules with the values seen, attempts, oracle
     Explain(ExplainArgs),
+    /// Print the log of one of a pull request's attempts, or the one at an address
+    Log(super::log::LogArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
 }

@@ -118,6 +118,7 @@ impl From<PipelineError> for CliError {
             P::OtherRepository { .. }
             | P::NothingMined { .. }
             | P::NoCandidate { .. }
+            | P::NoLog { .. }
             | P::Unverified { .. }
             | P::Mine(_)
             | P::Split(_)

@@ -20,6 +20,7 @@ mod filter;
 mod gc;
 mod images;
 mod init;
+pub mod log;
 mod mine;
 mod run;
 mod status;
@@ -98,6 +99,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Gc(args) => gc::run(args, &session),
             Verb::Status => status::run(&session),
             Verb::Explain(args) => explain::run(args, &session),
+            Verb::Log(args) => log::run(args, &session),
             Verb::Completions(args) => completions::run(args, &session),
         }
     })

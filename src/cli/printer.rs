@@ -25,13 +25,13 @@ impl Printer {
             let mut line = serde_json::to_string_pretty(json)
                 .map_err(|error| CliError::bug(format!("write the result as JSON: {error}")))?;
             line.push('\n');
-            out(&line)
+            out(line.as_bytes())
         } else if text.is_empty() {
             Ok(())
         } else if text.ends_with('\n') {
-            out(text)
+            out(text.as_bytes())
         } else {
-            out(&format!("{text}\n"))
+            out(format!("{text}\n").as_bytes())
         }
     }
 
@@ -40,7 +40,15 @@ impl Printer {
     /// # Errors
     /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
     pub fn raw(self, text: &str) -> Result<(), CliError> {
-        out(text)
+        out(text.as_bytes())
+    }
+
+    /// Writes bytes as they are: a log is not always text.
+    ///
+    /// # Errors
+    /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
+    pub fn bytes(self, bytes: &[u8]) -> Result<(), CliError> {
+        out(bytes)
     }
 
     /// Writes a line for a person to standard error, unless `--quiet`.
@@ -61,7 +69,7 @@ impl Printer {
                     "exit_code": error.exit as u8,
                 }
             });
-            let _ = out(&format!("{document:#}\n"));
+            let _ = out(format!("{document:#}\n").as_bytes());
         }
         let mut text = format!("error: failed to {error}\n");
         for hint in &error.hints {
@@ -73,9 +81,9 @@ impl Printer {
     }
 }
 
-fn out(text: &str) -> Result<(), CliError> {
+fn out(bytes: &[u8]) -> Result<(), CliError> {
     let mut stdout = io::stdout().lock();
-    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+    match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(CliError::workspace(
             format!("write to standard output: {error}"),
             vec![],

@@ -13,7 +13,9 @@ pub enum Stage {
     Mine,
     /// Rules over candidates.
     Filter,
-    /// What a tree asks for, and which way to meet it is best: the search for an environment.
+    /// What a candidate's tree asks for, and so the group that it shares an environment with.
+    Ask,
+    /// Which way to meet what a group asks for is best: the search for an environment.
     Detect,
     /// One run of a base tree's tests in an environment that the search looks at.
     Trial,
@@ -28,11 +30,25 @@ pub enum Stage {
 }
 
 impl Stage {
+    /// Every stage, in the order in which a candidate meets them.
+    pub const ALL: [Self; 9] = [
+        Self::Mine,
+        Self::Filter,
+        Self::Ask,
+        Self::Detect,
+        Self::Trial,
+        Self::Build,
+        Self::Verify,
+        Self::Strength,
+        Self::Strip,
+    ];
+
     /// The stage's name in the ledger and in logs.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mine => "mine",
             Self::Filter => "filter",
+            Self::Ask => "ask",
             Self::Detect => "detect",
             Self::Trial => "trial",
             Self::Build => "build",

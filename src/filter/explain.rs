@@ -70,25 +70,30 @@ impl Story {
         self.candidate.is_none() && self.decisions.is_empty() && self.attempts.is_empty()
     }
 
-    /// The story for a reader.
-    pub fn text(&self) -> String {
+    /// The story for a reader; `searches` tells, after what rules said, how its environment was searched for.
+    pub fn text(&self, searches: &str) -> String {
         let mut text = format!("{}\n", self.id);
         if let Some(candidate) = &self.candidate {
             self.found(&mut text, candidate);
         }
         self.said(&mut text);
+        text.push_str(searches);
         if !self.attempts.is_empty() {
-            text.push_str("\nattempts\n");
+            let _ = writeln!(
+                text,
+                "\nattempts (`quarry log '{}' --attempt N` prints the log of one)",
+                self.id
+            );
         }
-        for attempt in &self.attempts {
+        for (number, attempt) in (1..).zip(&self.attempts) {
             let (stage, outcome) = (attempt.stage.name(), attempt.outcome.name());
-            let _ = write!(text, "  {stage:<7} {outcome:<8} {}", attempt.reason);
+            let _ = write!(text, "  {number:>3} {stage:<8} {outcome:<8} {}", attempt.reason);
             if !attempt.detail.is_empty() {
                 let _ = write!(text, ": {}", attempt.detail);
             }
             text.push('\n');
             if let Some(log) = &attempt.log {
-                let _ = writeln!(text, "          log {log}");
+                let _ = writeln!(text, "               log {log}");
             }
         }
         if let Some(oracle) = &self.oracle {

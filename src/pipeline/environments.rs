@@ -7,10 +7,11 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 
 use super::error::PipelineError;
 use super::prove::Prover;
-use super::search::Search;
-use crate::build::detect::{Detected, Tree, detect};
+use super::search::Searched;
+use crate::build::detect::{Detected, Origin, Tree, detect};
 use crate::build::group::fingerprint;
 use crate::build::python::PythonVersion;
+use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
@@ -28,9 +29,18 @@ pub struct Asked {
     /// The group's key.
     pub group: String,
     /// The ways to meet it, the most promising first, at most as many as the recipe lets be tried.
-    pub proposals: Vec<EnvironmentRecipe>,
+    pub proposals: Vec<Proposed>,
     /// Top-level names of the tree's own modules.
     pub own_modules: BTreeSet<String>,
+}
+
+/// A way to meet what a tree asks for.
+#[derive(Debug, Clone)]
+pub struct Proposed {
+    /// What a builder and a runner follow.
+    pub environment: EnvironmentRecipe,
+    /// Where each line of it comes from.
+    pub because: Vec<Origin>,
 }
 
 /// A tree that was read for detection.
@@ -83,7 +93,8 @@ fn read_tree(
 }
 
 impl Prover<'_> {
-    /// Finds, for every candidate that no entry of the recipe matches, what its tree asks for.
+    /// Finds, for every candidate that no entry of the recipe matches, what its tree asks for. Those that a stop kept from
+    /// it are missing.
     ///
     /// # Errors
     /// When a mirror cannot be read.
@@ -107,13 +118,44 @@ impl Prover<'_> {
             .iter()
             .map(|interpreter| interpreter.version.clone())
             .collect();
-        let found: Vec<(CandidateId, Asked)> = stream::iter(unmatched)
-            .map(|candidate| self.ask_tree(candidate, &pythons))
+        let found: Vec<Option<(CandidateId, Asked)>> = stream::iter(unmatched)
+            .map(|candidate| async {
+                if self.context.cancel.is_cancelled() {
+                    return Ok(None);
+                }
+                let found = self.ask_tree(candidate, &pythons).await?;
+                self.record_group(candidate, &found.1)?;
+                Ok::<_, PipelineError>(Some(found))
+            })
             .buffer_unordered(self.context.jobs)
             .try_collect()
             .await?;
-        asked.extend(found);
+        asked.extend(found.into_iter().flatten());
         Ok(asked)
+    }
+
+    /// Remembers, once, with whom a candidate shares an environment.
+    fn record_group(&self, candidate: &Candidate, asked: &Asked) -> Result<(), PipelineError> {
+        let store = &self.context.store;
+        let known = store.attempts(Some(Stage::Ask), Some(&candidate.id))?;
+        if known.iter().any(|attempt| attempt.input_key == asked.group) {
+            return Ok(());
+        }
+        let detail = match asked.proposals.len() {
+            1 => "1 way to install and test it is proposed".to_owned(),
+            count => format!("{count} ways to install and test it are proposed"),
+        };
+        store.append_attempt(Attempt {
+            candidate: candidate.id.clone(),
+            stage: Stage::Ask,
+            input_key: asked.group.clone(),
+            outcome: AttemptOutcome::Done,
+            reason: "ok".to_owned(),
+            detail,
+            log: None,
+            result: None,
+        })?;
+        Ok(())
     }
 
     async fn ask_tree(
@@ -135,7 +177,7 @@ impl Prover<'_> {
                 reason: error.to_string(),
             })??;
         let most = usize::try_from(self.recipe.detection.proposals).unwrap_or(usize::MAX);
-        let proposals: Vec<EnvironmentRecipe> = detected
+        let proposals: Vec<Proposed> = detected
             .proposals
             .into_iter()
             .map(|proposal| {
@@ -146,13 +188,17 @@ impl Prover<'_> {
                     proposal.runner,
                     proposal.args,
                 ));
-                environment
+                Proposed {
+                    environment,
+                    because: proposal.because,
+                }
             })
             .take(most)
             .collect();
+        let plain: Vec<_> = proposals.iter().map(|one| one.environment.clone()).collect();
         let group = KeyHasher::new("detect", SEARCH_VERSION)
             .json("repo", &candidate.id.repo)
-            .json("tree", &fingerprint(&proposals, &|name| files.get(name).cloned()))
+            .json("tree", &fingerprint(&plain, &|name| files.get(name).cloned()))
             .json("detection", &self.recipe.detection)
             .json("runner", &self.recipe.verification.runner)
             .finish();
@@ -175,7 +221,7 @@ impl Prover<'_> {
         &self,
         candidates: &[&Candidate],
         asked: &BTreeMap<CandidateId, Asked>,
-    ) -> Result<BTreeMap<String, Search>, PipelineError> {
+    ) -> Result<BTreeMap<String, Searched>, PipelineError> {
         let mut groups: BTreeMap<&str, &Candidate> = BTreeMap::new();
         for candidate in candidates {
             let Some(own) = asked.get(&candidate.id) else {
@@ -186,7 +232,7 @@ impl Prover<'_> {
                 *newest = candidate;
             }
         }
-        if groups.is_empty() {
+        if groups.is_empty() || self.context.cancel.is_cancelled() {
             return Ok(BTreeMap::new());
         }
         let events = &self.context.events;
@@ -195,7 +241,7 @@ impl Prover<'_> {
             unit: "groups",
             total: groups.len() as u64,
         });
-        let found: Vec<Option<(String, Search)>> = stream::iter(&groups)
+        let found: Vec<Option<(String, Searched)>> = stream::iter(&groups)
             .map(|(group, newest)| async move {
                 let own = &asked[&newest.id];
                 let found = self.search(newest, own, group).await?;
@@ -208,10 +254,10 @@ impl Prover<'_> {
             .buffer_unordered(self.context.jobs)
             .try_collect()
             .await?;
-        let found: BTreeMap<String, Search> = found.into_iter().flatten().collect();
+        let found: BTreeMap<String, Searched> = found.into_iter().flatten().collect();
         let good = found
             .values()
-            .filter(|found| found.environment().is_some())
+            .filter(|found| found.search.environment().is_some())
             .count();
         events.emit(Event::StageFinished {
             stage: "detect",

@@ -43,6 +43,14 @@ pub enum PipelineError {
         /// The pull request.
         id: CandidateId,
     },
+    /// A log that is not there.
+    #[error("find one log for `{what}`")]
+    NoLog {
+        /// How it was asked for.
+        what: String,
+        /// What to do.
+        hint: String,
+    },
     /// Candidates that would have to be built and run first.
     #[error("emit `{dataset}`: {missing} candidates are not verified yet")]
     Unverified {
@@ -121,6 +129,7 @@ impl PipelineError {
             Self::NoCandidate { id } => {
                 vec![format!("`quarry explain {id}` says what is known of it")]
             }
+            Self::NoLog { hint, .. } => vec![hint.clone()],
             Self::Unverified { .. } => {
                 vec!["`quarry verify RECIPE` does that; `quarry run RECIPE` does it and emits".to_owned()]
             }

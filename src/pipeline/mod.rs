@@ -11,6 +11,8 @@
 //! | [`select`] | the ledger's candidates → what the rules say of them |
 //! | [`environments`] | candidates → what their trees ask for, in groups that share an environment |
 //! | `search` | a group → the environment that is best for it: build, try, repair |
+//! | [`tried`] | what a search tried, what came of it, what was chosen and why |
+//! | [`explain`] | a pull request → its whole story; an attempt → its log |
 //! | [`prove`] | candidates → environments and oracles |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`publish`] | decisions, oracles and variants → a manifest |
@@ -19,6 +21,7 @@
 pub mod brake;
 pub mod environments;
 mod error;
+pub mod explain;
 pub mod prove;
 pub mod publish;
 pub mod report;
@@ -26,6 +29,7 @@ pub mod run;
 mod search;
 pub mod select;
 pub mod source;
+pub mod tried;
 pub mod vary;
 
 pub use error::PipelineError;

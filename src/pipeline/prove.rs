@@ -9,8 +9,9 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use super::brake::{Brake, Halt};
 use super::environments::Asked;
 use super::error::PipelineError;
-use super::search::{NOTHING_FOUND, Search};
+use super::search::{NOTHING_FOUND, Searched, own_key};
 use super::source::MinedSource;
+use super::tried::Search;
 use crate::build::run::{BuildOutcome, BuildRequest, BuildSettings, Builder};
 use crate::build::{self, BuildError};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
@@ -114,6 +115,10 @@ impl<'a> Prover<'a> {
         });
         let mut proofs: Vec<Proof> = stream::iter(candidates)
             .map(|candidate| async {
+                // What is missing is not asked for one by one once somebody wants an end.
+                if self.context.cancel.is_cancelled() {
+                    return Ok(None);
+                }
                 let proof = self.prove_one(candidate, &asked, &groups).await;
                 if let Ok(Some(proof)) = &proof {
                     self.brake.see(&proof.ended);
@@ -143,7 +148,7 @@ impl<'a> Prover<'a> {
         &self,
         candidate: &Candidate,
         asked: &BTreeMap<CandidateId, Asked>,
-        groups: &BTreeMap<String, Search>,
+        groups: &BTreeMap<String, Searched>,
     ) -> Result<Option<Proof>, PipelineError> {
         if let Some(entry) = self.entry(candidate)? {
             return self.prove_in(candidate, entry).await;
@@ -155,14 +160,15 @@ impl<'a> Prover<'a> {
                 proof.without_environment(AttemptOutcome::Project, NO_ENVIRONMENT),
             ));
         };
-        let found = match groups.get(&asked.group) {
-            None => return Ok(None),
-            Some(Search::Infra(reason)) => {
-                let proof = Proof::of(candidate);
-                return Ok(Some(proof.without_environment(AttemptOutcome::Infra, reason)));
-            }
-            Some(search) => search.environment(),
+        let Some(shared) = groups.get(&asked.group) else {
+            return Ok(None);
         };
+        if let Search::Infra(reason) = &shared.search {
+            let proof = Proof::of(candidate);
+            return Ok(Some(proof.without_environment(AttemptOutcome::Infra, reason)));
+        }
+        let found = shared.search.environment();
+        let nothing = || Proof::of(candidate).without_environment(AttemptOutcome::Project, NOTHING_FOUND);
         let mut proof = None;
         if let Some(environment) = found {
             let Some(shared) = self.prove_in(candidate, environment).await? else {
@@ -173,21 +179,21 @@ impl<'a> Prover<'a> {
             }
             proof = Some(shared);
         }
+        if shared.of == candidate.id {
+            return Ok(Some(proof.unwrap_or_else(nothing)));
+        }
         // What does for the group does not do for this one: it is searched for by itself.
-        let key = KeyHasher::new("detect-own", 1)
-            .part("group", asked.group.as_bytes())
-            .json("candidate", &candidate.id)
-            .finish();
-        match self.search(candidate, asked, &key).await? {
-            None => Ok(None),
-            Some(Search::Infra(reason)) => Ok(Some(
-                Proof::of(candidate).without_environment(AttemptOutcome::Infra, &reason),
+        let key = own_key(&asked.group, &candidate.id);
+        let Some(own) = self.search(candidate, asked, &key).await? else {
+            return Ok(None);
+        };
+        match &own.search {
+            Search::Infra(reason) => Ok(Some(
+                Proof::of(candidate).without_environment(AttemptOutcome::Infra, reason),
             )),
-            Some(search) => match search.environment() {
+            search => match search.environment() {
                 Some(own) if Some(own) != found => self.prove_in(candidate, own).await,
-                Some(_) | None => Ok(Some(proof.unwrap_or_else(|| {
-                    Proof::of(candidate).without_environment(AttemptOutcome::Project, NOTHING_FOUND)
-                }))),
+                Some(_) | None => Ok(Some(proof.unwrap_or_else(nothing))),
             },
         }
     }
@@ -266,7 +272,8 @@ impl<'a> Prover<'a> {
         Ok(proof.built(Ok(())).judged(outcome, measured, described))
     }
 
-    fn may_work(&self) -> bool {
+    /// Whether something may be built or run now.
+    pub(super) fn may_work(&self) -> bool {
         !self.only_recorded && !self.context.cancel.is_cancelled() && self.brake.admits()
     }
 

@@ -106,13 +106,16 @@ pub async fn run(
         }
         proofs
     };
+    if context.cancel.is_cancelled() {
+        return Ok(Outcome::Interrupted);
+    }
     if proofs.len() < candidates.len() && settings.only_recorded {
         return Err(PipelineError::Unverified {
             dataset: recipe.dataset.name.clone(),
             missing: candidates.len() - proofs.len(),
         });
     }
-    if proofs.len() < candidates.len() || context.cancel.is_cancelled() {
+    if proofs.len() < candidates.len() {
         return Ok(Outcome::Interrupted);
     }
     let oracles: BTreeMap<_, _> = proofs

@@ -3,99 +3,72 @@
 //! A proposal is accepted when collection succeeds and at least one existing test passes (CTXbench's criterion); among
 //! the accepted the one with most passing tests is chosen. Every step is in the ledger.
 
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
-
-use super::environments::Asked;
+use super::environments::{Asked, Proposed};
 use super::error::PipelineError;
 use super::prove::Prover;
+use super::tried::{self, BETTER_BY, Change, Search, Step};
 use crate::build::lock::Lock;
 use crate::build::repair::{Case, remedy, symptoms};
 use crate::build::run::{BuildOutcome, BuildRequest, Built};
 use crate::build::{BuildError, Failure};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
+use crate::domain::event::Event;
+use crate::domain::hash::KeyHasher;
+use crate::domain::ids::{BlobId, CandidateId};
 use crate::recipe::model::EnvironmentRecipe;
 use crate::verify::run::{Trial, TrialOutcome, TrialRequest};
 
-/// A later proposal is only better than an earlier one when it has more passing tests than these many in a thousand: a few
-/// tests that come and go must not turn the choice.
-const BETTER_BY: u64 = 10;
-
-/// What a search came to.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub(super) enum Search {
-    /// The environment that won, and everything that was tried.
-    Found {
-        /// The environment.
-        environment: Box<EnvironmentRecipe>,
-        /// What was tried, in order.
-        tried: Vec<Step>,
-    },
-    /// No proposal was accepted.
-    Nothing {
-        /// What was tried, in order.
-        tried: Vec<Step>,
-    },
-    /// The outside failed.
-    Infra(String),
+/// A search that came to an end, and whose tree it looked at.
+#[derive(Debug, Clone)]
+pub(super) struct Searched {
+    /// What it came to.
+    pub(super) search: Search,
+    /// Whose tree.
+    pub(super) of: CandidateId,
 }
 
-impl Search {
-    /// What was found.
-    pub(super) fn environment(&self) -> Option<&EnvironmentRecipe> {
-        match self {
-            Self::Found { environment, .. } => Some(environment),
-            Self::Nothing { .. } | Self::Infra(_) => None,
-        }
-    }
-}
-
-/// One thing tried.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(super) struct Step {
-    /// The proposal's name.
-    proposal: String,
-    /// Its interpreter.
-    python: String,
-    /// What was changed about it, and the words that called for it; absent for the proposal as it was made.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    remedy: Option<Change>,
-    /// How the build ended: `ok`, or its failure's word.
-    build: String,
-    /// What its tests showed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    trial: Option<Trial>,
-}
-
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Change {
-    trouble: String,
-    remedy: String,
-    evidence: String,
+/// The key of a search for one candidate alone, after what its group has did not do for it.
+pub(super) fn own_key(group: &str, candidate: &CandidateId) -> String {
+    KeyHasher::new("detect-own", 1)
+        .part("group", group.as_bytes())
+        .json("candidate", candidate)
+        .finish()
 }
 
 /// What trying one environment showed.
 enum Tried {
-    Trial(Box<Trial>, Option<Lock>),
-    /// It cannot be built; the log's words.
-    NotBuilt(String, String),
+    Trial(Box<Trial>, Option<Lock>, Option<BlobId>),
+    /// It cannot be built: why, in the log's words, and the log.
+    NotBuilt(String, String, Option<BlobId>),
     Infra(String),
-    Cancelled,
+    Stopped,
+}
+
+/// The best that one proposal came to.
+struct Best {
+    trial: Trial,
+    environment: EnvironmentRecipe,
+    /// Its step's number, from 0.
+    step: usize,
+}
+
+/// How one proposal's turn ended.
+enum Turn {
+    /// It was tried, with its repairs; `None` when nothing of it was accepted.
+    Over(Option<Box<Best>>),
+    Infra(String),
+    Stopped,
 }
 
 impl Prover<'_> {
     /// What the ledger says of a search, if it came to an end.
-    pub(super) fn searched(&self, key: &str) -> Result<Option<Search>, PipelineError> {
-        let attempts = self.context.store.attempts(Some(Stage::Detect), None)?;
-        let known = attempts
-            .into_iter()
-            .find(|attempt| attempt.input_key == key && attempt.outcome != AttemptOutcome::Infra);
-        Ok(known.and_then(|known| serde_json::from_value(known.result?).ok()))
+    fn searched(&self, key: &str) -> Result<Option<Searched>, PipelineError> {
+        let attempts = self.context.store.attempts_by_key(Stage::Detect, key)?;
+        Ok(attempts.into_iter().find_map(finished))
     }
 
     /// Searches an environment for `candidate`, under `key` in the ledger. `None` when it was stopped, or when the ledger
@@ -108,99 +81,111 @@ impl Prover<'_> {
         candidate: &Candidate,
         asked: &Asked,
         key: &str,
-    ) -> Result<Option<Search>, PipelineError> {
+    ) -> Result<Option<Searched>, PipelineError> {
         if let Some(known) = self.searched(key)? {
             return Ok(Some(known));
         }
-        if self.only_recorded || self.context.cancel.is_cancelled() {
+        if !self.may_work() {
             return Ok(None);
         }
         let work = self.work_folder("detect-")?;
         let tree = work.path().join("tree");
         self.export(candidate, &tree).await?;
         let mut tried = Vec::new();
-        let mut best: Option<(u64, EnvironmentRecipe)> = None;
-        for proposal in &asked.proposals {
-            let Some(found) = self
+        let mut best: Option<Box<Best>> = None;
+        let mut untried = asked.proposals.iter();
+        for proposal in untried.by_ref() {
+            let found = match self
                 .try_proposal(candidate, asked, proposal, &tree, &mut tried)
                 .await?
-            else {
-                return Ok(None);
-            };
-            let (trial, environment) = match found {
-                Ok(Some(found)) => found,
-                Ok(None) => continue,
-                Err(reason) => {
-                    let search = Search::Infra(reason);
-                    self.record_search(candidate, key, &search, &tried)?;
-                    return Ok(Some(search));
+            {
+                Turn::Stopped => return Ok(None),
+                Turn::Infra(reason) => {
+                    return self
+                        .record_search(candidate, key, Search::Infra(reason))
+                        .map(Some);
                 }
+                Turn::Over(None) => continue,
+                Turn::Over(Some(found)) => found,
             };
-            let is_better = best
-                .as_ref()
-                .is_none_or(|(passed, _)| trial.passed > passed + passed * BETTER_BY / 1000);
+            let is_enough = found.trial.leaves_at_most(BETTER_BY);
+            let is_better = best.as_ref().is_none_or(|best| {
+                let passed = best.trial.passed;
+                found.trial.passed > passed + passed * BETTER_BY / 1000
+            });
             if is_better {
-                best = Some((trial.passed, environment));
+                best = Some(found);
             }
             // Too little is left for another proposal to be better.
-            if trial.leaves_at_most(BETTER_BY) {
+            if is_enough {
                 break;
             }
         }
         let search = match best {
-            Some((_, environment)) => Search::Found {
-                environment: Box::new(environment),
-                tried: tried.clone(),
+            Some(best) => Search::Found {
+                environment: Box::new(best.environment),
+                tried,
+                chosen: best.step,
+                untried: untried.map(|left| left.environment.name.clone()).collect(),
             },
-            None => Search::Nothing { tried: tried.clone() },
+            None => Search::Nothing { tried },
         };
-        self.record_search(candidate, key, &search, &tried)?;
-        Ok(Some(search))
+        self.record_search(candidate, key, search).map(Some)
     }
 
-    /// One proposal with its repairs: the best of them that was accepted. The outer `None` means stopped, `Err` the
-    /// outside's fault.
+    /// One proposal with its repairs.
     async fn try_proposal(
         &self,
         candidate: &Candidate,
         asked: &Asked,
-        proposal: &EnvironmentRecipe,
+        proposal: &Proposed,
         tree: &Path,
         tried: &mut Vec<Step>,
-    ) -> Result<Option<Result<Option<(Trial, EnvironmentRecipe)>, String>>, PipelineError> {
-        let mut best: Option<(Trial, EnvironmentRecipe)> = None;
-        let mut environment = proposal.clone();
+    ) -> Result<Turn, PipelineError> {
+        let mut best: Option<Box<Best>> = None;
+        let mut environment = proposal.environment.clone();
         let mut change = None;
         for _ in 0..=self.recipe.detection.repairs {
+            // What was built and tried so far is recorded; the next search goes on from it.
+            if !self.may_work() {
+                return Ok(Turn::Stopped);
+            }
             let shown = self.try_one(candidate, &environment, tree).await?;
-            let step = |build: &str, trial: Option<Trial>| Step {
-                proposal: proposal.name.clone(),
-                python: proposal.python.clone(),
-                remedy: change.clone(),
-                build: build.to_owned(),
-                trial,
+            let step = Step {
+                proposal: proposal.environment.name.clone(),
+                python: environment.python.clone(),
+                environment: environment.clone(),
+                because: proposal.because.clone(),
+                remedy: change.take(),
+                ..Step::default()
             };
             let (text, lock) = match shown {
-                Tried::Cancelled => return Ok(None),
-                Tried::Infra(reason) => return Ok(Some(Err(reason))),
-                Tried::NotBuilt(reason, text) => {
-                    tried.push(step(&reason, None));
+                Tried::Stopped => return Ok(Turn::Stopped),
+                Tried::Infra(reason) => return Ok(Turn::Infra(reason)),
+                Tried::NotBuilt(build, text, log) => {
+                    tried.push(Step { build, log, ..step });
                     (text, None)
                 }
-                Tried::Trial(trial, lock) => {
-                    let text = trial.said.clone();
-                    let brief = Trial {
-                        said: String::new(),
-                        ..(*trial).clone()
-                    };
-                    tried.push(step("ok", Some(brief)));
-                    let before = best.as_ref().map_or(0, |(best, _)| best.passed);
+                Tried::Trial(mut trial, lock, log) => {
+                    let text = std::mem::take(&mut trial.said);
+                    tried.push(Step {
+                        build: "ok".to_owned(),
+                        trial: Some((*trial).clone()),
+                        log,
+                        ..step
+                    });
+                    let before = best.as_ref().map_or(0, |best| best.trial.passed);
+                    let is_enough = trial.leaves_at_most(BETTER_BY);
                     let helped = trial.passed > before;
                     if helped {
-                        best = Some(((*trial).clone(), environment.clone()));
+                        best = Some(Box::new(Best {
+                            trial: *trial,
+                            environment: environment.clone(),
+                            step: tried.len() - 1,
+                        }));
                     }
                     // Done, or the last change brought nothing.
-                    if trial.leaves_at_most(BETTER_BY) || (!helped && best.is_some()) {
+                    if is_enough || (!helped && best.is_some()) {
                         break;
                     }
                     (text, lock)
@@ -221,7 +206,7 @@ impl Prover<'_> {
             });
             environment = next.environment;
         }
-        Ok(Some(Ok(best)))
+        Ok(Turn::Over(best))
     }
 
     async fn try_one(
@@ -241,19 +226,20 @@ impl Prover<'_> {
         };
         let built = match self.builder.build_for(&request).await {
             Ok(BuildOutcome::Built(built)) => built,
-            Ok(BuildOutcome::Cancelled) => return Ok(Tried::Cancelled),
+            Ok(BuildOutcome::Cancelled) => return Ok(Tried::Stopped),
             Ok(BuildOutcome::Failed(failure)) if failure.outcome == AttemptOutcome::Infra => {
                 return Ok(Tried::Infra(failure.reason));
             }
             Ok(BuildOutcome::Failed(failure)) => {
                 let text = self.words(&failure)?;
-                return Ok(Tried::NotBuilt(failure.reason, text));
+                return Ok(Tried::NotBuilt(failure.reason, text, failure.log));
             }
             // A line that a repository's own files led to and that cannot be followed is no fault of the caller's.
             Err(error @ BuildError::Install { .. }) => {
                 return Ok(Tried::NotBuilt(
                     "bad-line".to_owned(),
                     format!("failed to {error}"),
+                    None,
                 ));
             }
             Err(error) => return Err(error.into()),
@@ -287,37 +273,45 @@ impl Prover<'_> {
         let known = attempts
             .into_iter()
             .rfind(|attempt| attempt.input_key == key && attempt.outcome == AttemptOutcome::Done)
-            .and_then(|attempt| serde_json::from_value::<Trial>(attempt.result?).ok());
-        if let Some(known) = known {
-            return Ok(Tried::Trial(Box::new(known), lock));
+            .and_then(|attempt| Some((serde_json::from_value(attempt.result?).ok()?, attempt.log)));
+        if let Some((known, log)) = known {
+            return Ok(Tried::Trial(Box::new(known), lock, log));
         }
+        if !self.may_work() {
+            return Ok(Tried::Stopped);
+        }
+        let attempt = Attempt {
+            candidate: candidate.id.clone(),
+            stage: Stage::Trial,
+            input_key: key,
+            outcome: AttemptOutcome::Done,
+            reason: String::new(),
+            detail: String::new(),
+            log: None,
+            result: None,
+        };
         match self.verifier.trial(&request).await? {
-            TrialOutcome::Cancelled => Ok(Tried::Cancelled),
+            TrialOutcome::Cancelled => Ok(Tried::Stopped),
             TrialOutcome::Ran(trial, log) => {
-                self.context.store.append_attempt(Attempt {
-                    candidate: candidate.id.clone(),
-                    stage: Stage::Trial,
-                    input_key: key,
-                    outcome: AttemptOutcome::Done,
+                self.record(Attempt {
                     reason: trial.ended.clone(),
                     detail: format!("{} passed, {} failed", trial.passed, trial.failed),
-                    log,
+                    log: log.clone(),
                     result: serde_json::to_value(&*trial).ok(),
+                    ..attempt
                 })?;
-                Ok(Tried::Trial(trial, lock))
+                Ok(Tried::Trial(trial, lock, log))
             }
             TrialOutcome::Failed(failure) => {
-                self.context.store.append_attempt(Attempt {
-                    candidate: candidate.id.clone(),
-                    stage: Stage::Trial,
-                    input_key: key,
+                let reason = failure.reason.clone();
+                self.record(Attempt {
                     outcome: failure.outcome,
-                    reason: failure.reason.clone(),
+                    reason: failure.reason,
                     detail: failure.detail,
                     log: failure.log,
-                    result: None,
+                    ..attempt
                 })?;
-                Ok(Tried::Infra(failure.reason))
+                Ok(Tried::Infra(reason))
             }
         }
     }
@@ -335,20 +329,19 @@ impl Prover<'_> {
         &self,
         candidate: &Candidate,
         key: &str,
-        search: &Search,
-        tried: &[Step],
-    ) -> Result<(), PipelineError> {
-        let log = self.context.blobs.put(story(tried).as_bytes())?;
-        let (outcome, reason, detail) = match search {
+        search: Search,
+    ) -> Result<Searched, PipelineError> {
+        let log = self.context.blobs.put(tried::text(&search).as_bytes())?;
+        let (outcome, reason, detail) = match &search {
             Search::Found { environment, .. } => (AttemptOutcome::Done, "ok", environment.name.clone()),
-            Search::Nothing { .. } => (
+            Search::Nothing { tried } => (
                 AttemptOutcome::Project,
                 NOTHING_FOUND,
                 format!("{} ways were tried and none ran a test", tried.len()),
             ),
             Search::Infra(reason) => (AttemptOutcome::Infra, reason.as_str(), String::new()),
         };
-        self.context.store.append_attempt(Attempt {
+        self.record(Attempt {
             candidate: candidate.id.clone(),
             stage: Stage::Detect,
             input_key: key.to_owned(),
@@ -356,35 +349,37 @@ impl Prover<'_> {
             reason: reason.to_owned(),
             detail,
             log: Some(log),
-            result: serde_json::to_value(search).ok(),
+            result: serde_json::to_value(&search).ok(),
         })?;
+        Ok(Searched {
+            search,
+            of: candidate.id.clone(),
+        })
+    }
+
+    /// Writes an attempt into the ledger and tells who watches.
+    fn record(&self, attempt: Attempt) -> Result<(), PipelineError> {
+        self.context.events.emit(Event::Attempted {
+            candidate: attempt.candidate.to_string(),
+            stage: attempt.stage,
+            outcome: attempt.outcome,
+            reason: attempt.reason.clone(),
+        });
+        self.context.store.append_attempt(attempt)?;
         Ok(())
     }
 }
 
+/// The search that an attempt of `detect` recorded; `None` when only the outside ended it.
+pub(super) fn finished(attempt: Attempt) -> Option<Searched> {
+    if attempt.outcome == AttemptOutcome::Infra {
+        return None;
+    }
+    Some(Searched {
+        search: serde_json::from_value(attempt.result?).ok()?,
+        of: attempt.candidate,
+    })
+}
+
 /// The word for a search that found nothing.
 pub(super) const NOTHING_FOUND: &str = "no-environment-found";
-
-/// What was tried, for a reader.
-fn story(tried: &[Step]) -> String {
-    let mut text = String::new();
-    for step in tried {
-        let _ = write!(text, "{} (Python {})", step.proposal, step.python);
-        if let Some(change) = &step.remedy {
-            let _ = write!(
-                text,
-                ", {}\n    because of {}: {}",
-                change.remedy, change.trouble, change.evidence
-            );
-        }
-        let _ = match &step.trial {
-            None => writeln!(text, "\n    not built: {}", step.build),
-            Some(trial) => writeln!(
-                text,
-                "\n    {}: {} passed, {} failed, {} skipped, {} modules not collected ({})",
-                trial.runner, trial.passed, trial.failed, trial.skipped, trial.not_collected, trial.ended
-            ),
-        };
-    }
-    text
-}

@@ -348,6 +348,16 @@ pub enum Runner {
     Unittest,
 }
 
+impl Runner {
+    /// Its name in recipes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pytest => "pytest",
+            Self::Unittest => "unittest",
+        }
+    }
+}
+
 /// What a run selects.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

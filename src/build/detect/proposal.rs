@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::path::RepoPath;
 use crate::recipe::model::{EnvironmentRecipe, Runner};
@@ -37,7 +37,7 @@ impl<'a> Tree<'a> {
 }
 
 /// A line of a file in the tree.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The file.
     pub file: String,
@@ -72,7 +72,7 @@ impl fmt::Display for Place {
 }
 
 /// Where one line of a proposal comes from.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Origin {
     /// The line, as in the proposal: `python 3.11`, `install -e .[test]`, `env A=1`.
     pub what: String,
