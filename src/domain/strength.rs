@@ -16,9 +16,10 @@ pub struct Strength {
     pub ablation: Option<Ablation>,
 }
 
-/// Line coverage of gold's lines by FAIL_TO_PASS alone: one run after gold, in which nothing else ran. Its lines are
-/// those that gold adds or changes in Python files and that hold code, as the compiler says; lines that run when a
-/// module is imported count as covered. There is no branch coverage, and what runs in child processes is not seen.
+/// Coverage of gold's lines by FAIL_TO_PASS alone: one run after gold, in which nothing else ran. Its lines are those
+/// that gold adds or changes in Python files and that hold code, as the compiler says; lines that run when a module is
+/// imported count as covered. Its branches are the ways from such a line to another one, where there is more than one;
+/// an `except` that may not match is none. What runs in child processes is not seen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LineCoverage {
@@ -28,8 +29,29 @@ pub struct LineCoverage {
     pub covered: u32,
     /// Those that did not, by file, at most 200 of them.
     pub uncovered: Vec<FileLines>,
+    /// Ways from a line of gold that decides (`if`, `for`, `while`, `match`) to what it may lead to.
+    #[serde(default)]
+    pub branches: u32,
+    /// Of these, how many were taken.
+    #[serde(default)]
+    pub branches_taken: u32,
+    /// Those that were not, at most 200 of them.
+    #[serde(default)]
+    pub not_taken: Vec<Branch>,
     /// FAIL_TO_PASS tests that did not pass in this run: watching lines may have slowed or changed them.
     pub not_passed: Vec<TestId>,
+}
+
+/// A way that a line of a file may lead.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Branch {
+    /// The file, after gold.
+    pub path: RepoPath,
+    /// The line that decides, after gold, from 1.
+    pub line: u32,
+    /// The line that comes next; `null` when the function ends.
+    pub to: Option<u32>,
 }
 
 /// Lines of a file.

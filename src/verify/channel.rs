@@ -75,6 +75,8 @@ enum Told {
         path: String,
         code: BTreeSet<u32>,
         ran: BTreeSet<u32>,
+        branches: BTreeSet<(u32, u32)>,
+        taken: BTreeSet<(u32, u32)>,
     },
     Finish {
         status: i32,
@@ -157,6 +159,10 @@ pub struct Watched {
     pub code: BTreeSet<u32>,
     /// The lines that ran.
     pub ran: BTreeSet<u32>,
+    /// Deciding lines, each with a line that it may lead to; 0 for one that leaves the function.
+    pub branches: BTreeSet<(u32, u32)>,
+    /// Those that were taken.
+    pub taken: BTreeSet<(u32, u32)>,
 }
 
 /// What a runner says of itself when it is up.
@@ -339,8 +345,20 @@ impl Reader {
             }
             Told::InternalError { message } => channel.internal_error = Some(message),
             Told::Interrupted { message } => channel.interrupted = Some(message),
-            Told::Lines { path, code, ran } => {
-                channel.lines.insert(path, Watched { code, ran });
+            Told::Lines {
+                path,
+                code,
+                ran,
+                branches,
+                taken,
+            } => {
+                let watched = Watched {
+                    code,
+                    ran,
+                    branches,
+                    taken,
+                };
+                channel.lines.insert(path, watched);
             }
             Told::Finish { status } => channel.finish = Some(status),
         }

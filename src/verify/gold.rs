@@ -7,9 +7,9 @@ use super::channel::Watched;
 use crate::domain::diff::{file_changes, hunk_lengths};
 use crate::domain::patch::{ChangeKind, FileChange};
 use crate::domain::path::RepoPath;
-use crate::domain::strength::{FileLines, Hunk, LineCoverage};
+use crate::domain::strength::{Branch, FileLines, Hunk, LineCoverage};
 
-/// How many lines that did not run are named.
+/// How many lines that did not run, and how many branches that were not taken, are named.
 const NAMED: usize = 200;
 
 /// Gold without one of its hunks.
@@ -65,6 +65,18 @@ pub fn cover(changed: &BTreeMap<RepoPath, BTreeSet<u32>>, told: &BTreeMap<String
         if !lines.is_empty() {
             let path = path.clone();
             coverage.uncovered.push(FileLines { path, lines });
+        }
+        for (line, to) in watched.branches.iter().filter(|(line, _)| changed.contains(line)) {
+            coverage.branches += 1;
+            if watched.taken.contains(&(*line, *to)) {
+                coverage.branches_taken += 1;
+            } else if coverage.not_taken.len() < NAMED {
+                coverage.not_taken.push(Branch {
+                    path: path.clone(),
+                    line: *line,
+                    to: (*to > 0).then_some(*to),
+                });
+            }
         }
     }
     coverage
@@ -353,6 +365,8 @@ new file mode 100644
         let watched = |code: Range<u32>, ran: &[u32]| Watched {
             code: code.collect(),
             ran: ran.iter().copied().collect(),
+            branches: [(2, 3), (2, 0), (400, 1)].into(),
+            taken: [(2, 3)].into(),
         };
         let told = BTreeMap::from([
             ("a.py".to_owned(), watched(2..302, &[2, 4, 999])),
@@ -372,6 +386,13 @@ new file mode 100644
             &told,
         );
         assert_eq!(few.uncovered[0].lines, [2]);
+        assert_eq!(
+            (few.branches, few.branches_taken),
+            (2, 1),
+            "a line that gold leaves alone"
+        );
+        let (path, line) = (RepoPath::from("b.py"), 2);
+        assert_eq!(few.not_taken, [Branch { path, line, to: None }]);
     }
 
     proptest! {

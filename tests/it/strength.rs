@@ -2,7 +2,7 @@
 
 use quarry::domain::attempt::Stage;
 use quarry::domain::path::RepoPath;
-use quarry::domain::strength::{Ablation, FileLines, Hunk, LineCoverage};
+use quarry::domain::strength::{Ablation, Branch, FileLines, Hunk, LineCoverage};
 
 use crate::site::Site;
 
@@ -84,6 +84,13 @@ async fn what_fail_to_pass_neither_runs_nor_misses_is_named() {
             uncovered: vec![FileLines {
                 path: path.clone(),
                 lines: vec![7, 12],
+            }],
+            branches: 2,
+            branches_taken: 1,
+            not_taken: vec![Branch {
+                path: path.clone(),
+                line: 6,
+                to: Some(7),
             }],
             not_passed: vec![],
         };

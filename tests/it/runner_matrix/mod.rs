@@ -3,4 +3,5 @@
 
 mod bench;
 mod pytest;
+mod trace;
 mod unittest;
