@@ -117,6 +117,32 @@ async fn a_job_has_its_exit_code_output_input_and_environment() {
 }
 
 #[tokio::test]
+async fn a_temporary_folder_has_room_for_a_sockets_address() {
+    for kind in ROOMS {
+        let folder = tempfile::tempdir().unwrap();
+        let deep = folder.path().join("a-deep-workspace".repeat(6));
+        let room = Room::open(kind, &DockerSettings::default(), &deep).unwrap();
+        let mut job = Job::new(
+            [
+                "/bin/sh",
+                "-c",
+                "echo \"${TMPDIR:-/tmp}\"; touch \"${TMPDIR:-/tmp}/x\"",
+            ],
+            "/",
+        );
+        job.env = BTreeMap::from([("PATH".to_owned(), SYSTEM_PATH.to_owned())]);
+        let result = room.run(&job, &CancellationToken::new()).await.unwrap();
+        assert_eq!(result.end, End::Exited(0), "{kind:?}");
+        let told = result.stdout.text();
+        assert!(told.trim().len() <= 64, "{kind:?}: {told}");
+        assert!(
+            told.trim() == "/tmp" || !Path::new(told.trim()).exists(),
+            "{kind:?}: {told}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn signals_are_told_apart_from_codes() {
     for kind in ROOMS {
         let house = House::new(kind);

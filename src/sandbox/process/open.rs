@@ -17,6 +17,9 @@ use super::{HostCgroup, system};
 /// The environment variable by which processes that left their parent are found again.
 const MARK: &str = "QUARRY_JOB";
 
+/// The longest `TMPDIR`, in bytes: a Unix socket's address has 107, and programs put theirs in folders of their own.
+const LONGEST_TMPDIR: usize = 60;
+
 /// An open room on this machine.
 #[derive(Debug, Clone)]
 pub struct Open {
@@ -45,8 +48,8 @@ impl Open {
         self.groups = None;
     }
 
-    /// The whole command line for `job`, with its private folders in `private`.
-    fn argv(job: &Job, private: &Path, mark: &str) -> Vec<String> {
+    /// The whole command line for `job`, with its private folders.
+    fn argv(job: &Job, home: &Path, tmp: &Path, mark: &str) -> Vec<String> {
         let mut args = system::prlimit(job.limits.file_bytes);
         for (program, rest) in [
             ("setsid", &[][..]),
@@ -65,8 +68,8 @@ impl Open {
                 .filter(|(name, _)| !own.contains(&name.as_str()))
                 .map(|(name, value)| format!("{name}={value}")),
         );
-        args.push(format!("HOME={}", private.join("home").display()));
-        args.push(format!("TMPDIR={}", private.join("tmp").display()));
+        args.push(format!("HOME={}", home.display()));
+        args.push(format!("TMPDIR={}", tmp.display()));
         args.push(mark.to_owned());
         args.extend(job.argv.iter().cloned());
         args
@@ -100,17 +103,23 @@ impl Open {
             .prefix("job-")
             .tempdir_in(self.scratch.as_path())
             .map_err(SandboxError::io("make a folder in", self.scratch.as_path()))?;
-        for name in ["home", "tmp"] {
-            let folder = private.path().join(name);
-            fs::create_dir(&folder).map_err(SandboxError::io("make the folder", &folder))?;
+        let (home, inner) = (private.path().join("home"), private.path().join("tmp"));
+        for folder in [&home, &inner] {
+            fs::create_dir(folder).map_err(SandboxError::io("make the folder", folder))?;
         }
+        // A deep workspace leaves no room for a socket's address: then the system's own place has to do.
+        let short = (inner.as_os_str().len() > LONGEST_TMPDIR)
+            .then(|| tempfile::Builder::new().prefix("quarry-").tempdir_in("/tmp"))
+            .transpose()
+            .map_err(SandboxError::io("make a folder in", Path::new("/tmp")))?;
+        let tmp = short.as_ref().map_or(inner.as_path(), TempDir::path);
         // The folder's random name makes the mark unlike any other job's.
         let mark = format!(
             "{MARK}={}",
             private.path().file_name().unwrap_or_default().display()
         );
         let launch = Launch {
-            argv: Self::argv(job, private.path(), &mark),
+            argv: Self::argv(job, &home, tmp, &mark),
             cwd: &job.cwd,
             opens_session: system::program("setsid").is_ok(),
             status: None,
