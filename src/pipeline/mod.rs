@@ -14,6 +14,7 @@
 //! | [`tried`] | what a search tried, what came of it, what was chosen and why |
 //! | [`explain`] | a pull request → its whole story; an attempt → its log |
 //! | [`prove`] | candidates → environments and oracles |
+//! | `order` | candidates → the same, the longest first |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`publish`] | decisions, oracles and variants → a manifest |
 //! | [`report`] | what a run tells its caller |
@@ -22,6 +23,7 @@ pub mod brake;
 pub mod environments;
 mod error;
 pub mod explain;
+mod order;
 pub mod prove;
 pub mod publish;
 pub mod report;

@@ -113,7 +113,7 @@ impl<'a> Prover<'a> {
             unit: "candidates",
             total,
         });
-        let mut proofs: Vec<Proof> = stream::iter(candidates)
+        let mut proofs: Vec<Proof> = stream::iter(self.longest_first(candidates, &asked, &groups))
             .map(|candidate| async {
                 // What is missing is not asked for one by one once somebody wants an end.
                 if self.context.cancel.is_cancelled() {

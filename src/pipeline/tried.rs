@@ -44,6 +44,14 @@ impl Search {
         }
     }
 
+    /// The step that won.
+    pub fn chosen(&self) -> Option<&Step> {
+        match self {
+            Self::Found { tried, chosen, .. } => tried.get(*chosen),
+            Self::Nothing { .. } | Self::Infra(_) => None,
+        }
+    }
+
     /// What was tried, in order.
     pub fn tried(&self) -> &[Step] {
         match self {

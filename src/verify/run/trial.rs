@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,10 @@ pub struct Trial {
     /// What modules that could not be collected and tests that did not pass say, each once, capped; when nothing was
     /// collected, what the run printed.
     pub said: String,
+    /// How long the tests of each module took, in milliseconds, where ids begin with a module's path: what running them
+    /// again will cost, about.
+    #[serde(default)]
+    pub modules: BTreeMap<String, u64>,
 }
 
 impl Trial {
@@ -233,6 +238,13 @@ fn summary(result: &JobResult, told: Channel, ended: &str, detail: &str) -> Tria
             TestStatus::Failed | TestStatus::Errored => trial.failed += 1,
             TestStatus::Skipped | TestStatus::Xfailed => trial.skipped += 1,
             TestStatus::CollectionError | TestStatus::Absent => {}
+        }
+    }
+    for (test, seconds) in &told.seconds {
+        if let Some((module, _)) = test.as_str().split_once("::") {
+            let spent = Duration::try_from_secs_f64(*seconds).unwrap_or_default();
+            let spent = u64::try_from(spent.as_millis()).unwrap_or(u64::MAX);
+            *trial.modules.entry(module.to_owned()).or_default() += spent;
         }
     }
     let failed = told.messages.iter().filter(|(test, _)| {
