@@ -11,6 +11,7 @@ use super::diagnostic::{Problem, Source};
 use super::language::{Fault, Phase, check_condition};
 use super::python::PythonSpec;
 use super::text::TextMap;
+use crate::domain::attempt::Stage;
 use crate::domain::ids::RepoName;
 use crate::domain::image::{BadImage, BaseImage};
 
@@ -48,6 +49,17 @@ pub(super) fn problems(source: Source<'_>, tree: &Spanned<DeTable<'_>>) -> Vec<P
     }
     meaning.rules(root);
     meaning.environments(root);
+    if get(root, "variants").is_some_and(|list| list.get_ref().as_array().is_some_and(|list| list.is_empty()))
+    {
+        let at = get(root, "variants").map_or(0..0, Spanned::span);
+        let hint = "leave the key away, or name some of `full`, `code-only`, `no-context`";
+        meaning.problem(at, "`variants` names none", hint);
+    }
+    meaning.distinct("variants", strings(root, "variants"));
+    if let Some(strip) = table(root, "strip") {
+        meaning.distinct("keep", strings(strip, "keep"));
+        meaning.distinct("remove", strings(strip, "remove"));
+    }
     meaning.problems
 }
 
@@ -84,6 +96,8 @@ impl Meaning<'_> {
             };
             self.problem(at, message, error.hints().join("; "));
         }
+        self.distinct("build_env", strings(room, "build_env"));
+        self.not_empty(room, &["network", "extra_ca"]);
     }
 
     fn not_empty(&mut self, of: &DeTable<'_>, keys: &[&str]) {
@@ -98,12 +112,33 @@ impl Meaning<'_> {
         }
     }
 
+    /// Refuses an item of the list `key` that was there before, letters alike.
+    fn distinct(&mut self, key: &str, items: Vec<Text<'_>>) {
+        let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+        for (item, at) in items {
+            let line = self.source.problem(at.clone(), "", None).line;
+            match seen.get(item) {
+                Some(first) => {
+                    let hint = format!("line {first} has it already");
+                    self.problem(at, format!("`{item}` is in `{key}` twice"), hint);
+                }
+                None => _ = seen.insert(item.to_owned(), line),
+            }
+        }
+    }
+
     fn origin(&mut self, origin: &DeTable<'_>) {
         for (name, at) in strings(origin, "repositories") {
             if let Err(error) = name.parse::<RepoName>() {
                 self.problem(at, error.to_string(), "write `owner/name`");
             }
         }
+        let lower: Vec<_> = strings(origin, "repositories")
+            .into_iter()
+            .map(|(name, at)| (name.to_ascii_lowercase(), at))
+            .collect();
+        let lower = lower.iter().map(|(name, at)| (name.as_str(), at.clone()));
+        self.distinct("repositories", lower.collect());
         let hint = "a day is written `2023-01-31`";
         let is_day = |text: &str| text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok();
         self.text(origin, "merged_since", is_day, "must be a day", hint);
@@ -123,6 +158,8 @@ impl Meaning<'_> {
     }
 
     fn split(&mut self, split: &DeTable<'_>) {
+        let all = ["test", "docs", "gold", "other"].map(|key| strings(split, key));
+        self.distinct("split", all.concat());
         let published = string(split, "mode").is_some_and(|(mode, _)| mode == "swebench");
         for key in ["test", "docs", "gold", "other"] {
             for (pattern, at) in strings(split, key) {
@@ -162,6 +199,13 @@ impl Meaning<'_> {
                         "take another name",
                     );
                 }
+                if Stage::ALL.iter().any(|stage| stage.name() == id) {
+                    self.problem(
+                        at.clone(),
+                        format!("`{id}` is the name of a stage, which the funnel counts beside the rules"),
+                        "take another name",
+                    );
+                }
                 let line = self.source.problem(at.clone(), "", None).line;
                 match seen.get(id) {
                     Some(first) => {
@@ -195,11 +239,18 @@ impl Meaning<'_> {
             {
                 self.problem(at, error.to_string(), "write `owner/name`");
             }
-            if let Some((version, at)) = string(environment, "python")
-                && let Err(error) = version.parse::<PythonSpec>()
-            {
-                self.problem(at, error.to_string(), error.hints().join("; "));
+            if let Some((version, at)) = string(environment, "python") {
+                match version.parse::<PythonSpec>() {
+                    Err(error) => self.problem(at, error.to_string(), error.hints().join("; ")),
+                    Ok(spec) if !spec.is_satisfiable() => self.problem(
+                        at,
+                        format!("no Python from {} on is `{version}`", PythonSpec::OLDEST_TEXT),
+                        "tests are run on Python 3.6 and later: write `3.11`, or a range such as `>=3.9,<3.13`",
+                    ),
+                    Ok(_) => {}
+                }
             }
+            self.distinct("install", strings(environment, "install"));
             for (line, at) in strings(environment, "install") {
                 if line.trim().is_empty() {
                     self.problem(
@@ -209,6 +260,12 @@ impl Meaning<'_> {
                     );
                 }
             }
+            let of = |key: &str, name: &str| {
+                let tables = tables(environment, key).into_iter();
+                tables.filter_map(|table| string(table, name)).collect()
+            };
+            self.distinct("constraint", of("constraint", "requirement"));
+            self.distinct("newer", of("newer", "distribution"));
             for constraint in tables(environment, "constraint") {
                 self.not_empty(constraint, &["requirement", "reason"]);
             }

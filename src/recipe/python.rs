@@ -71,6 +71,32 @@ impl FromStr for PythonSpec {
 }
 
 impl PythonSpec {
+    /// The oldest interpreter that tests are run on.
+    pub const OLDEST: [u32; 3] = [3, 6, 0];
+    /// The same as text.
+    pub const OLDEST_TEXT: &str = "3.6";
+
+    /// Whether some version from [`Self::OLDEST`] on, out already or not, would do.
+    pub fn is_satisfiable(&self) -> bool {
+        // Between the numbers that the clauses name, nothing changes: a version at each, and just beside it, decides.
+        let far = u32::MAX;
+        let mut points = vec![Self::OLDEST, [far, far, far]];
+        for (_, wanted) in &self.clauses {
+            let at = |shift: i64, fill: u32| {
+                let mut version = [fill; 3];
+                version[..wanted.len()].copy_from_slice(wanted);
+                let last = &mut version[wanted.len() - 1];
+                *last = u32::try_from(i64::from(*last) + shift).ok()?;
+                Some(version)
+            };
+            let beside = [at(-1, 0), at(-1, far), at(0, 0), at(0, far), at(1, 0)];
+            points.extend(beside.into_iter().flatten());
+        }
+        points
+            .into_iter()
+            .any(|version| version >= Self::OLDEST && self.accepts(version))
+    }
+
     /// Whether an interpreter of this version (`major, minor, micro`) will do. Comparisons look at as many numbers as
     /// they were written with: 3.11.7 is `<=3.11` and is not `>3.11`.
     pub fn accepts(&self, version: [u32; 3]) -> bool {
@@ -114,7 +140,59 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_spec_that_nothing_can_meet_is_known() {
+        let can = |spec: &str| spec.parse::<PythonSpec>().unwrap().is_satisfiable();
+        for good in [
+            "3.6",
+            "3.11",
+            ">=3.9",
+            "<4.0",
+            ">3.9,<3.11",
+            ">=3.9,<=3.9",
+            ">=3.9.5,<3.9.6",
+            ">3.9.5,<3.10",
+            "<=3.6",
+            ">=2.7",
+            "4.0",
+        ] {
+            assert!(can(good), "{good}");
+        }
+        for bad in [
+            "2.7",
+            "3.5",
+            "<3.6",
+            ">=3.12,<3.12",
+            ">3.9,<3.10",
+            ">=3.12,<3.9",
+            "3.11,3.12",
+            ">3.9.5,<3.9.6",
+            "3.11,>=3.12",
+        ] {
+            assert!(!can(bad), "{bad}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn what_some_version_meets_is_satisfiable(
+            signs in prop::collection::vec(prop::sample::select(vec!["", ">=", ">", "<=", "<"]), 1..3),
+            numbers in prop::collection::vec((6_u32..9, prop::option::of(0_u32..3)), 2),
+            version in (6_u32..10, 0_u32..4),
+        ) {
+            let clause = |(sign, (minor, micro)): (&&str, &(u32, Option<u32>))| match micro {
+                Some(micro) => format!("{sign}3.{minor}.{micro}"),
+                None => format!("{sign}3.{minor}"),
+            };
+            let text: Vec<_> = signs.iter().zip(&numbers).map(clause).collect();
+            let spec: PythonSpec = text.join(",").parse().unwrap();
+            let some = (6..11).flat_map(|minor| (0..5).map(move |micro| [3, minor, micro])).any(|v| spec.accepts(v));
+            if spec.accepts([3, version.0, version.1]) {
+                prop_assert!(spec.is_satisfiable());
+            }
+            prop_assert_eq!(spec.is_satisfiable(), some);
+        }
+
         #[test]
         fn no_text_makes_it_panic(text in ".{0,12}") {
             if let Ok(spec) = text.parse::<PythonSpec>() {

@@ -152,6 +152,66 @@ timeout_seconds = "long"
 }
 
 #[test]
+fn a_list_says_each_thing_once_and_names_are_not_taken_twice() {
+    let text = format!(
+        "variants = []\n{SMALL}{}",
+        r#"
+[[rule]]
+id = "verify"
+keep = "true"
+reason = "x"
+source = "x"
+
+[source]
+repositories = ["psf/requests", "PSF/Requests"]
+
+[split]
+test = ["a/*", "b/*"]
+docs = ["a/*"]
+
+[strip]
+keep = ["noqa", "noqa"]
+
+[room]
+build_env = ["A", "A"]
+
+[[environment]]
+name = "old"
+reason = "x"
+python = ">=3.12,<3.9"
+install = ["-e .", "-e ."]
+
+[[environment.constraint]]
+requirement = "a<1"
+reason = "x"
+
+[[environment.constraint]]
+requirement = "a<1"
+reason = "x"
+"#
+    );
+    let shown = |text: &str| {
+        let error = parse("r.toml", text).unwrap_err();
+        let shown = error.problems().iter();
+        let shown = shown.map(|problem| format!("{}:{} {}", problem.line, problem.column, problem.message));
+        shown.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(shown(&text), @"
+    1:12 `variants` names none
+    14:6 `verify` is the name of a stage, which the funnel counts beside the rules
+    20:33 `psf/requests` is in `repositories` twice
+    24:9 `a/*` is in `split` twice
+    27:17 `noqa` is in `keep` twice
+    30:19 `A` is in `build_env` twice
+    35:10 no Python from 3.6 on is `>=3.12,<3.9`
+    36:20 `-e .` is in `install` twice
+    43:15 `a<1` is in `constraint` twice
+    ");
+    let twice = format!("variants = [\"full\", \"full\"]\n{SMALL}");
+    insta::assert_snapshot!(shown(&twice), @"1:21 `full` is in `variants` twice");
+}
+
+#[test]
 fn the_hash_is_of_what_the_recipe_says() {
     let one = parse("a.toml", SMALL).unwrap();
     let commented = parse("b.toml", &format!("# why\n{SMALL}\n[split]\nmode = \"paths\"\n")).unwrap();
