@@ -53,8 +53,8 @@ pub(super) async fn run(session: &Session) -> Result<ExitCode, CliError> {
             "install uv (pip install uv), or run scripts/setup and add target/tools/bin to PATH",
         )
         .await,
-        interpreters(&machine),
     ];
+    lines.extend(interpreters(&machine));
     let scratch = tempfile::tempdir().map_err(|error| {
         CliError::machine(
             format!("make a temporary folder: {error}"),
@@ -120,17 +120,31 @@ async fn program(machine: &Machine, name: &str, hint: &str) -> Line {
     }
 }
 
-fn interpreters(machine: &Machine) -> Line {
-    let found = machine.build_settings().search.interpreters();
-    let versions: BTreeSet<_> = found.iter().map(|python| python.version.clone()).collect();
-    let versions: Vec<_> = versions.iter().map(ToString::to_string).collect();
-    if versions.is_empty() {
+fn interpreters(machine: &Machine) -> Vec<Line> {
+    let search = machine.build_settings().search;
+    let found: BTreeSet<_> = search
+        .interpreters()
+        .into_iter()
+        .map(|python| python.version)
+        .collect();
+    let mut lines = vec![if found.is_empty() {
         Line::bad(
             "interpreters",
-            "no Python found",
+            "no Python 3 found",
             "install Python 3, by pyenv or `uv python install 3.11`",
         )
     } else {
-        Line::good("interpreters", versions.join(", "))
+        Line::good("interpreters", joined(found))
+    }];
+    let older = search.older();
+    if !older.is_empty() {
+        let use_of = "for `quarry strip --verify-with` alone: environments begin at Python 3.6";
+        lines.push(Line::good("Python 2", format!("{} ({use_of})", joined(older))));
     }
+    lines
+}
+
+fn joined(versions: impl IntoIterator<Item = impl ToString>) -> String {
+    let versions: Vec<_> = versions.into_iter().map(|version| version.to_string()).collect();
+    versions.join(", ")
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use serde::Deserialize;
 
 use crate::build::error::BuildError;
-use crate::build::python::Interpreter;
+use crate::build::python::{Interpreter, PythonVersion};
 
 /// Where programs are looked for: plain settings, read from the environment by the command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,34 +79,49 @@ impl SearchPaths {
 
     /// Every interpreter that works, in search order, none twice. Starts each one once (some 20 ms, side by side).
     pub fn interpreters(&self) -> Vec<Interpreter> {
+        let mut known = BTreeSet::new();
+        asked(&self.named(is_python), ask)
+            .into_iter()
+            .filter(|found| known.insert(found.executable.clone()))
+            .collect()
+    }
+
+    /// The versions of Python 2 here, in order. No environment is made for them; `quarry strip --verify-with` takes one.
+    pub fn older(&self) -> Vec<PythonVersion> {
+        let mut versions = asked(&self.named(is_python2), ask_version);
+        versions.sort();
+        versions.dedup();
+        versions
+    }
+
+    /// Programs of these names, in search order, none twice.
+    fn named(&self, is_one: fn(&str) -> bool) -> Vec<PathBuf> {
         let mut seen = BTreeSet::new();
-        let candidates: Vec<PathBuf> = self
-            .python_folders()
+        self.python_folders()
             .into_iter()
             .chain(self.folders.iter().cloned())
             .flat_map(|folder| children(&folder))
             .filter(|path| {
                 path.file_name()
                     .and_then(|name| name.to_str())
-                    .is_some_and(is_python)
+                    .is_some_and(is_one)
             })
             .filter(|path| is_program(path))
             .filter(|path| path.canonicalize().is_ok_and(|real| seen.insert(real)))
-            .collect();
-        let asked: Vec<Option<Interpreter>> = std::thread::scope(|scope| {
-            let threads: Vec<_> = candidates.iter().map(|path| scope.spawn(|| ask(path))).collect();
-            threads
-                .into_iter()
-                .map(|thread| thread.join().ok().flatten())
-                .collect()
-        });
-        let mut known = BTreeSet::new();
-        asked
-            .into_iter()
-            .flatten()
-            .filter(|found| known.insert(found.executable.clone()))
             .collect()
     }
+}
+
+/// What programs answer, in their order; asked side by side.
+fn asked<T: Send>(programs: &[PathBuf], ask: fn(&Path) -> Option<T>) -> Vec<T> {
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = programs
+            .iter()
+            .map(|path| scope.spawn(move || ask(path)))
+            .collect();
+        let answers = threads.into_iter().map(|thread| thread.join().ok().flatten());
+        answers.flatten().collect()
+    })
 }
 
 fn children(folder: &Path) -> Vec<PathBuf> {
@@ -127,6 +142,11 @@ fn is_python(name: &str) -> bool {
                 .strip_prefix("3.")
                 .is_some_and(|minor| !minor.is_empty() && minor.bytes().all(|b| b.is_ascii_digit()))
     })
+}
+
+/// `python2`, `python2.7`.
+fn is_python2(name: &str) -> bool {
+    matches!(name, "python2" | "python2.7")
 }
 
 /// Whether a file is a program itself: a script may be a version manager's shim, which decides anew each time.
@@ -170,6 +190,24 @@ fn ask(path: &Path) -> Option<Interpreter> {
         executable: answer.executable,
         prefixes,
     })
+}
+
+/// The version that `--version` tells, on whichever stream.
+fn ask_version(path: &Path) -> Option<PythonVersion> {
+    let output = Command::new(path)
+        .arg("--version")
+        .env_clear()
+        .stdin(Stdio::null())
+        .output()
+        .ok()?;
+    let said = [output.stdout, output.stderr].concat();
+    python2_said(&String::from_utf8_lossy(&said))
+}
+
+/// The version of a Python 2 in its own words; a `python2` that links to something else is none.
+fn python2_said(words: &str) -> Option<PythonVersion> {
+    let version: PythonVersion = words.trim().strip_prefix("Python ")?.parse().ok()?;
+    (version.release[0] == 2).then_some(version)
 }
 
 #[cfg(test)]
@@ -218,6 +256,7 @@ mod tests {
         ] {
             assert!(!is_python(no), "{no}");
         }
+        assert!(is_python2("python2") && is_python2("python2.7") && !is_python2("python2-config"));
     }
 
     #[test]
@@ -232,6 +271,7 @@ mod tests {
         let real = crate::build::run::tests::any_python();
         symlink(&real, links.join("python3")).unwrap();
         symlink(&real, links.join("python")).unwrap();
+        symlink(&real, links.join("python2.7")).unwrap();
         let paths = SearchPaths {
             python_homes: vec![],
             folders: vec![shims, links],
@@ -239,6 +279,11 @@ mod tests {
         let found = paths.interpreters();
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(found[0].executable, real.canonicalize().unwrap());
+        // A name is not enough.
+        assert_eq!(paths.named(is_python2).len(), 1);
+        assert_eq!(paths.older(), []);
+        let said = python2_said("Python 2.7.18\n").unwrap();
+        assert_eq!(said.to_string(), "2.7.18");
         assert!(matches!(paths.uv(), Err(BuildError::NoUv)));
     }
 }
