@@ -22,6 +22,7 @@ mod images;
 mod init;
 pub mod log;
 mod mine;
+mod output;
 mod run;
 mod status;
 pub mod strip;

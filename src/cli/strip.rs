@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::output::{apart, must_be_writable};
 use super::session::Session;
 use crate::domain::path::RepoPath;
 use crate::strip::run::{
@@ -247,6 +248,9 @@ pub(super) fn run(args: &StripArgs, session: &Session) -> Result<ExitCode, CliEr
             .raw(&format!("{:#}\n", crate::strip::report::schema()))?;
         return Ok(ExitCode::Success);
     }
+    if let Some(path) = &args.report {
+        must_be_writable(path.as_std_path())?;
+    }
     let check = if args.no_check {
         Check::None
     } else {
@@ -335,6 +339,12 @@ fn one(
     settings: &Settings,
     source: &Path,
 ) -> Result<ExitCode, CliError> {
+    if args.report.is_some() {
+        return Err(CliError::usage(
+            "report on one file",
+            vec!["a report is of a folder or a commit".into()],
+        ));
+    }
     let is_standard = source == Path::new("-");
     let read =
         |error: std::io::Error| CliError::input(format!("read `{}`: {error}", source.display()), vec![]);
@@ -398,38 +408,6 @@ fn out(args: &StripArgs) -> Result<&Path, CliError> {
     })
 }
 
-/// Refuses a destination inside the source and the other way round.
-fn apart(source: &Path, target: &Path) -> Result<(), CliError> {
-    // What is not there yet is judged by the nearest folder that is.
-    let real = |path: &Path| {
-        let mut rest = vec![];
-        let mut known = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        loop {
-            if let Ok(real) = known.canonicalize() {
-                return rest
-                    .iter()
-                    .rev()
-                    .fold(real, |path: PathBuf, part| path.join(part));
-            }
-            match (
-                known.file_name().map(ToOwned::to_owned),
-                known.parent().map(Path::to_owned),
-            ) {
-                (Some(name), Some(parent)) => {
-                    rest.push(name);
-                    known = parent;
-                }
-                _ => return known,
-            }
-        }
-    };
-    let (source, target) = (real(source), real(target));
-    if target.starts_with(&source) || source.starts_with(&target) {
-        return Err(StripError::Nested { path: target }.into());
-    }
-    Ok(())
-}
-
 type Tar = TarSink<Box<dyn std::io::Write + Send + Sync>>;
 
 fn to_tar(
@@ -473,7 +451,10 @@ fn finish(
     if to_stdout || (tree.is_some() && !session.printer.json) {
         session.printer.note(report.table().trim_end());
     } else {
-        session.printer.result(&totals, &report.table())?;
+        // What was asked for is in the output; the table is a word about it.
+        let table = report.table();
+        let table = if session.printer.quiet { "" } else { &table };
+        session.printer.result(&totals, table)?;
     }
     let faults = report.faults();
     if faults > 0 {

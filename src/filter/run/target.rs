@@ -28,10 +28,11 @@ impl Target {
             file: path.to_string(),
             cause,
         };
-        let other = path
-            .metadata()
-            .is_ok_and(|known| !known.is_file() && !known.is_dir());
-        let file = if other {
+        let known = path.metadata();
+        if known.as_ref().is_ok_and(std::fs::Metadata::is_dir) {
+            return Err(write(io::ErrorKind::IsADirectory.into()));
+        }
+        let file = if known.is_ok_and(|known| !known.is_file()) {
             Opened::Device(File::options().write(true).open(path).map_err(write)?)
         } else {
             let folder = path
