@@ -98,6 +98,66 @@ impl RunError {
     }
 }
 
+/// The folder that the recipe's version would have, before anything is worked out for it.
+///
+/// # Errors
+/// [`VersionError::Released`] when that version was emitted by another text of the recipe: whatever the run comes to, it
+/// could not be put there. [`VersionError::Io`] when nothing can be written there.
+pub fn prepare(
+    context: &Context,
+    recipe: &Recipe,
+    recipe_text_sha256: &str,
+) -> Result<Utf8PathBuf, RunError> {
+    let folder = versions::folder(
+        &context.workspace.manifests(),
+        &recipe.dataset.name,
+        &recipe.dataset.version,
+    )?;
+    versions::admits(&folder, recipe_text_sha256)?;
+    Ok(folder)
+}
+
+/// The counted steps of what was worked out, without a version: of all candidates, or of `only` these.
+///
+/// # Errors
+/// As [`run`], as far as steps are counted.
+pub fn funnel(
+    context: &Context,
+    request: Request,
+    only: &[CandidateId],
+) -> Result<Vec<FunnelStep>, RunError> {
+    let mut input = gather(context, request)?;
+    if !only.is_empty() {
+        input.candidates.retain(|candidate| only.contains(&candidate.id));
+        input
+            .decisions
+            .retain(|decision| only.contains(&decision.candidate));
+    }
+    Ok(select(&input)?.funnel)
+}
+
+/// What was handed over, with the ledger's candidates.
+fn gather(context: &Context, request: Request) -> Result<EmitInput, RunError> {
+    let mut candidates = Vec::new();
+    for source in &request.sources {
+        candidates.extend(context.store.candidates(Some(&source.repo))?);
+    }
+    Ok(EmitInput {
+        recipe: request.recipe,
+        recipe_text: request.recipe_text,
+        tool_version: request.tool_version,
+        candidates,
+        sources: request.sources,
+        steps: request.steps,
+        decisions: request.decisions,
+        ended: request.ended,
+        verified: request.verified,
+        changes: BTreeMap::new(),
+        variants: request.variants,
+        locks: BTreeMap::new(),
+    })
+}
+
 /// Makes the version, checks it as `quarry emit --verify` would, and puts it in its place.
 ///
 /// # Errors
@@ -108,25 +168,8 @@ pub fn run(context: &Context, request: Request) -> Result<Report, RunError> {
         request.recipe.dataset.version.clone(),
     );
     let folder = versions::folder(&context.workspace.manifests(), &dataset, &version)?;
-    let mut input = EmitInput {
-        recipe: request.recipe,
-        recipe_text: request.recipe_text,
-        tool_version: request.tool_version,
-        candidates: vec![],
-        sources: request.sources,
-        steps: request.steps,
-        decisions: request.decisions,
-        ended: request.ended,
-        verified: request.verified,
-        changes: BTreeMap::new(),
-        variants: request.variants,
-        locks: BTreeMap::new(),
-    };
-    for source in &input.sources {
-        input
-            .candidates
-            .extend(context.store.candidates(Some(&source.repo))?);
-    }
+    let splits = request.splits.clone();
+    let mut input = gather(context, request)?;
     let selection = select(&input)?;
     let total = selection.kept.len() as u64;
     context.events.emit(Event::StageStarted {
@@ -134,7 +177,7 @@ pub fn run(context: &Context, request: Request) -> Result<Report, RunError> {
         unit: "instances",
         total,
     });
-    load(context, &mut input, &selection.kept, &request.splits)?;
+    load(context, &mut input, &selection.kept, &splits)?;
     let files = assemble(&input, &selection)?;
     let checked = check(&files, Some((&dataset, &version)));
     if !checked.problems.is_empty() {

@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Write as _};
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::assemble::Files;
+use super::assemble::{Files, MANIFEST};
 
 /// A version that cannot be put in its place.
 #[derive(Debug, thiserror::Error)]
@@ -95,6 +95,35 @@ pub fn folder(manifests: &Utf8Path, dataset: &str, version: &str) -> Result<Utf8
         }
     }
     Ok(manifests.join(dataset).join(version))
+}
+
+/// Whether a version made by the recipe of this text could be put in its place: it is not there, or was made by that
+/// text, and its place can be written.
+///
+/// # Errors
+/// [`VersionError::Released`] and [`VersionError::Io`].
+pub fn admits(folder: &Utf8Path, recipe_text_sha256: &str) -> Result<(), VersionError> {
+    let path = folder.join(MANIFEST);
+    let there = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let parent = folder.parent().unwrap_or(Utf8Path::new("."));
+            let known = parent.ancestors().find(|above| above.exists());
+            let known = known.unwrap_or(Utf8Path::new("."));
+            tempfile::tempfile_in(known).map_err(io(known))?;
+            return Ok(());
+        }
+        Err(error) => return Err(io(&path)(error)),
+    };
+    // What cannot be read as a manifest is judged when the bytes are known.
+    let there: serde_json::Value = serde_json::from_slice(&there).unwrap_or_default();
+    match there["recipe"]["sha256"].as_str() {
+        Some(sha256) if sha256 != recipe_text_sha256 => Err(VersionError::Released {
+            folder: folder.to_owned(),
+            differing: vec![format!("{MANIFEST}: its recipe has another text")],
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// Puts a version in its place. What a killed run left is removed; a run killed at any moment leaves either no version
@@ -231,6 +260,18 @@ mod tests {
         assert!(!left.exists());
         assert_eq!(read(&version).unwrap(), one);
         assert_eq!(release(&version, &one).unwrap(), Release::AlreadyThere);
+
+        let written = files(&[("manifest.json", r#"{"recipe":{"sha256":"ab"}}"#)]);
+        let second = folder(root, "sample", "0.2.0").unwrap();
+        assert!(admits(&second, "ab").is_ok());
+        release(&second, &written).unwrap();
+        assert!(admits(&second, "ab").is_ok());
+        let error = admits(&second, "cd").unwrap_err();
+        assert!(error.hints()[0].starts_with("bump `version`"), "{error}");
+        let stranger = root.join("file");
+        fs::write(&stranger, "").unwrap();
+        let nowhere = folder(&stranger, "sample", "0.1.0").unwrap();
+        assert!(matches!(admits(&nowhere, "ab"), Err(VersionError::Io { .. })));
 
         let other = files(&[("manifest.json", "{ }"), ("locks/b.txt", "x")]);
         let error = release(&version, &other).unwrap_err();

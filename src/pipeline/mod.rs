@@ -16,7 +16,7 @@
 //! | [`prove`] | candidates → environments and oracles |
 //! | `order` | candidates → the same, the longest first |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
-//! | [`publish`] | decisions, oracles and variants → a manifest |
+//! | [`publish`] | decisions, oracles and variants → what a manifest is made of |
 //! | [`report`] | what a run tells its caller |
 
 pub mod brake;

@@ -38,6 +38,8 @@ pub struct Proof {
     pub candidate: CandidateId,
     /// How the stages ended that it met.
     pub ended: Vec<Ended>,
+    /// The key of its environment, if it has one.
+    pub environment: Option<String>,
     /// Its oracle, if it has one.
     pub verified: Option<Verified>,
 }
@@ -238,7 +240,7 @@ impl<'a> Prover<'a> {
                         let tests = fail_to_pass(&outcome);
                         let measured = self.verifier.known_strength(&subject, tests)?;
                         if measured.complete || !self.may_work() {
-                            return Ok(proof.built(Ok(())).judged(outcome, measured, described));
+                            return Ok(proof.built(Ok(&described)).judged(outcome, measured, described));
                         }
                     }
                 }
@@ -269,7 +271,7 @@ impl<'a> Prover<'a> {
         };
         let outcome = self.verifier.verify(&request).await?;
         let measured = self.verifier.strength(&request, fail_to_pass(&outcome)).await?;
-        Ok(proof.built(Ok(())).judged(outcome, measured, described))
+        Ok(proof.built(Ok(&described)).judged(outcome, measured, described))
     }
 
     /// Whether something may be built or run now.
@@ -388,15 +390,9 @@ impl Proof {
         Self {
             candidate: candidate.id.clone(),
             ended: vec![],
+            environment: None,
             verified: None,
         }
-    }
-
-    /// Whether it has an environment.
-    pub fn is_built(&self) -> bool {
-        self.ended
-            .iter()
-            .any(|ended| ended.stage == Stage::Build && ended.outcome == AttemptOutcome::Done)
     }
 
     fn without_environment(mut self, outcome: AttemptOutcome, reason: &str) -> Self {
@@ -425,9 +421,12 @@ impl Proof {
         });
     }
 
-    fn built(mut self, built: Result<(), build::Failure>) -> Self {
+    fn built(mut self, built: Result<&Environment, build::Failure>) -> Self {
         match built {
-            Ok(()) => self.end(Stage::Build, AttemptOutcome::Done, OK.to_owned()),
+            Ok(environment) => {
+                self.environment = Some(environment.key.clone());
+                self.end(Stage::Build, AttemptOutcome::Done, OK.to_owned());
+            }
             Err(failure) => self.end(Stage::Build, failure.outcome, failure.reason),
         }
         self

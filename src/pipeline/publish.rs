@@ -1,4 +1,4 @@
-//! Decisions, ends and oracles into a manifest.
+//! Decisions, ends and oracles into what a manifest is made of.
 
 use super::error::PipelineError;
 use super::prove::Proof;
@@ -15,19 +15,20 @@ use crate::recipe::model::Recipe;
 use crate::store::MINE_SCOPE;
 use crate::workspace::Context;
 
-/// Emits the recipe's version from what is known of every candidate in the field.
+/// Everything that a version is made of, as emission is handed it: what is known of every candidate in the field.
+/// `varied` is absent when no variants were to be made.
 ///
 /// # Errors
-/// When something is missing or contradicts itself, or the version is released already with other bytes.
-pub fn publish(
+/// When the ledger cannot be read.
+pub fn request(
     context: &Context,
     loaded: &LoadedRecipe,
     sources: &[MinedSource],
     field: &Field,
     selection: Selection,
     proofs: &[Proof],
-    varied: Variety,
-) -> Result<emit::Report, PipelineError> {
+    varied: Option<Variety>,
+) -> Result<emit::Request, PipelineError> {
     let recipe = &loaded.recipe;
     let mut decisions = selection.decisions;
     for (_, decision) in context.store.decisions(Some(MINE_SCOPE), None)? {
@@ -47,12 +48,14 @@ pub fn publish(
             (candidate.id.clone(), parts.collect())
         })
         .collect();
-    let request = emit::Request {
+    let with_variants = varied.is_some();
+    let varied = varied.unwrap_or_default();
+    Ok(emit::Request {
         recipe: recipe.clone(),
         recipe_text: loaded.text.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
         sources: sources.iter().map(|source| source.source.clone()).collect(),
-        steps: steps(recipe)?,
+        steps: steps(recipe, with_variants)?,
         decisions,
         ended: proofs
             .iter()
@@ -62,12 +65,11 @@ pub fn publish(
         verified: proofs.iter().filter_map(|proof| proof.verified.clone()).collect(),
         splits,
         variants: varied.made,
-    };
-    Ok(emit::run::run(context, request)?)
+    })
 }
 
 /// What a candidate meets, in order: git rules, building, verification, rules on the oracle, its variants.
-fn steps(recipe: &Recipe) -> Result<Vec<Step>, PipelineError> {
+fn steps(recipe: &Recipe, with_variants: bool) -> Result<Vec<Step>, PipelineError> {
     let program = compile(recipe)?;
     let step = |compiled: &CompiledRule| {
         let source = recipe
@@ -87,6 +89,6 @@ fn steps(recipe: &Recipe) -> Result<Vec<Step>, PipelineError> {
         .map(step)
         .chain(stages)
         .chain(program.oracle_rules().map(step))
-        .chain((!recipe.variants.is_empty()).then_some(Step::Stage(Stage::Strip)))
+        .chain((with_variants && !recipe.variants.is_empty()).then_some(Step::Stage(Stage::Strip)))
         .collect())
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::PipelineError;
 use super::prove::{Means, Proof, Prover};
-use super::publish::publish;
+use super::publish::request;
 use super::report::RunReport;
 use super::select::{Field, ask, field};
 use super::source::MinedSource;
@@ -13,9 +13,8 @@ use crate::build::run::BuildSettings;
 use crate::domain::attempt::AttemptOutcome;
 use crate::domain::event::Event;
 use crate::domain::ids::CandidateId;
-use crate::emit::manifest::{FunnelStep, StepKind};
+use crate::emit;
 use crate::emit::versions::Release;
-use crate::filter::FunnelLine;
 use crate::filter::run::Selection;
 use crate::recipe::LoadedRecipe;
 use crate::sandbox::{DockerSettings, Room, RoomKind};
@@ -59,7 +58,12 @@ pub async fn run(
     emit: bool,
 ) -> Result<Outcome, PipelineError> {
     let recipe = &loaded.recipe;
-    let field = field(context, recipe, sources, &settings.only)?;
+    let only = settings.only.clone();
+    let emit = emit && only.is_empty();
+    if emit {
+        emit::run::prepare(context, recipe, &loaded.text_hash)?;
+    }
+    let field = field(context, recipe, sources, &only)?;
     let total = field.candidates.len() as u64;
     context.events.emit(Event::StageStarted {
         stage: "filter",
@@ -129,7 +133,6 @@ pub async fn run(
         .filter(|id| oracles.contains_key(id))
         .cloned()
         .collect();
-    let emit = emit && settings.only.is_empty();
     let mut varied = None;
     if emit {
         varied = vary(context, recipe, sources, &field, &kept).await?;
@@ -137,23 +140,71 @@ pub async fn run(
             return Ok(Outcome::Interrupted);
         }
     }
-    let report = conclude(context, loaded, sources, &field, last, &proofs, varied)?;
+    let end = End {
+        context,
+        loaded,
+        sources,
+        field: &field,
+        only: &only,
+    };
+    let report = end.conclude(last, &proofs, varied)?;
     Ok(Outcome::Done(Box::new(report)))
 }
 
-/// Emits, if there are variants (perhaps none of them), and sums up.
-fn conclude(
-    context: &Context,
-    loaded: &LoadedRecipe,
-    sources: &[MinedSource],
-    field: &Field,
-    selection: Selection,
-    proofs: &[Proof],
-    varied: Option<Variety>,
-) -> Result<RunReport, PipelineError> {
-    let emit = varied.is_some();
-    let varied = varied.unwrap_or_default();
-    let dataset = &loaded.recipe.dataset;
+/// What a run's end looks at.
+struct End<'a> {
+    context: &'a Context,
+    loaded: &'a LoadedRecipe,
+    sources: &'a [MinedSource],
+    field: &'a Field,
+    only: &'a [CandidateId],
+}
+
+impl End<'_> {
+    /// Emits, if there are variants (perhaps none of them), and sums up.
+    fn conclude(
+        &self,
+        selection: Selection,
+        proofs: &[Proof],
+        varied: Option<Variety>,
+    ) -> Result<RunReport, PipelineError> {
+        let emit = varied.is_some();
+        let dataset = &self.loaded.recipe.dataset;
+        let kept = selection.kept.clone();
+        let mut report = summary(&kept, proofs, varied.as_ref());
+        report.dataset = format!("{} {}", dataset.name, dataset.version);
+        let request = request(
+            self.context,
+            self.loaded,
+            self.sources,
+            self.field,
+            selection,
+            proofs,
+            varied,
+        )?;
+        if emit && report.instances > 0 {
+            let emitted = emit::run::run(self.context, request)?;
+            report.manifest = Some(emitted.folder.to_string());
+            report.already_there = emitted.release == Release::AlreadyThere;
+            report.instances = emitted.instances;
+            report.funnel = emitted.funnel;
+            return Ok(report);
+        }
+        report.funnel = emit::run::funnel(self.context, request, self.only)?;
+        // A version is for good: one that holds nothing would only be in the way of the one that is meant.
+        report.note = Some(if emit {
+            "nothing is emitted: no candidate is left (`quarry explain` says why, one by one)".to_owned()
+        } else {
+            "nothing is emitted: `quarry emit RECIPE` does, of all candidates".to_owned()
+        });
+        Ok(report)
+    }
+}
+
+/// The counts of a run's end.
+fn summary(kept: &[CandidateId], proofs: &[Proof], varied: Option<&Variety>) -> RunReport {
+    let nothing = Variety::default();
+    let varied = varied.unwrap_or(&nothing);
     let mut infra: BTreeMap<String, u64> = BTreeMap::new();
     let mut project: BTreeMap<String, u64> = BTreeMap::new();
     let mut infra_candidates = Vec::new();
@@ -178,14 +229,14 @@ fn conclude(
         .map(|proof| &proof.candidate)
         .collect();
     let left = |id: &CandidateId| verified.contains(id) && varied.is_whole(id);
-    let instances = selection.kept.iter().filter(|id| left(id)).count();
+    let instances = kept.iter().filter(|id| left(id)).count();
     let flaky_tests = proofs
         .iter()
         .filter_map(|proof| proof.verified.as_ref())
         .map(|verified| verified.oracle.flaky.len())
         .sum();
-    let mut report = RunReport {
-        dataset: format!("{} {}", dataset.name, dataset.version),
+    RunReport {
+        dataset: String::new(),
         manifest: None,
         already_there: false,
         instances,
@@ -194,11 +245,10 @@ fn conclude(
         infra,
         infra_candidates,
         met: proofs.len(),
-        built: proofs.iter().filter(|proof| proof.is_built()).count(),
+        built: proofs.iter().filter(|proof| proof.environment.is_some()).count(),
         environments: proofs
             .iter()
-            .filter_map(|proof| proof.verified.as_ref())
-            .map(|verified| verified.environment.key.as_str())
+            .filter_map(|proof| proof.environment.as_deref())
             .collect::<BTreeSet<_>>()
             .len(),
         runnable: proofs
@@ -211,36 +261,40 @@ fn conclude(
         variants: varied.made.values().map(Vec::len).sum(),
         reads_docstrings: varied.readers(),
         note: None,
-    };
-    if emit && instances == 0 {
-        // A version is for good: one that holds nothing would only be in the way of the one that is meant.
-        report.funnel = selection.funnel.rules.iter().map(rule_step).collect();
-        report.note =
-            Some("nothing is emitted: no candidate is left (`quarry explain` says why, one by one)".into());
-    } else if emit {
-        let emitted = publish(context, loaded, sources, field, selection, proofs, varied)?;
-        report.manifest = Some(emitted.folder.to_string());
-        report.already_there = emitted.release == Release::AlreadyThere;
-        report.instances = emitted.instances;
-        report.funnel = emitted.funnel;
-    } else {
-        report.funnel = selection.funnel.rules.iter().map(rule_step).collect();
-        report.note = Some("nothing is emitted: `quarry emit RECIPE` does, of all candidates".into());
     }
-    Ok(report)
 }
 
-/// A rule's line of the funnel where no manifest counts the stages between.
-fn rule_step(line: &FunnelLine) -> FunnelStep {
-    FunnelStep {
-        step: line.rule.to_string(),
-        kind: StepKind::Rule,
-        reason: String::new(),
-        source: String::new(),
-        entered: line.entered,
-        dropped: line.dropped,
-        undecided: line.undecided,
-        infra: 0,
-        out: line.out,
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::attempt::Stage;
+    use crate::emit::Ended;
+
+    #[test]
+    fn an_environment_counts_whatever_tests_say_in_it() {
+        let id: CandidateId = "a/b#1".parse().unwrap();
+        let ended = |stage, outcome, reason: &str| Ended {
+            candidate: id.clone(),
+            stage,
+            outcome,
+            reason: reason.to_owned(),
+        };
+        let proof = Proof {
+            candidate: id.clone(),
+            ended: vec![
+                ended(Stage::Build, AttemptOutcome::Done, "ok"),
+                ended(Stage::Verify, AttemptOutcome::Project, "no-tests"),
+            ],
+            environment: Some("key".to_owned()),
+            verified: None,
+        };
+        let report = summary(&[], &[proof], None);
+        assert_eq!((report.met, report.built, report.environments), (1, 1, 1));
+        assert_eq!((report.verified, report.project["verify: no-tests"]), (0, 1));
+        assert!(
+            report
+                .text()
+                .contains("built:          1 of 1 candidates, in 1 environments")
+        );
     }
 }

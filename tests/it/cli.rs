@@ -36,6 +36,7 @@ fn every_verb_teaches_and_the_exit_codes_are_documented() {
         "emit",
         "status",
         "explain",
+        "log",
         "completions",
     ] {
         let (code, text, _) = run(quarry(folder.path()).args([verb, "--help"]));
@@ -183,6 +184,56 @@ fn options_that_say_nothing_of_rows_are_refused() {
         .arg(recipe("sample.toml"))
         .args(["--since", "2025-01-10", "--before", "2024-01-01"]);
     assert_eq!(run(&mut command).0, Some(2));
+}
+
+#[test]
+fn what_cannot_be_written_at_the_end_is_refused_before_the_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("source")).unwrap();
+    std::fs::write(at("source/a.py"), "x = 1  # c\n").unwrap();
+    let strip = |report: &std::path::Path| {
+        let mut command = quarry(folder.path());
+        command.args(["--quiet", "strip"]).arg(at("source"));
+        run(command.arg("--out").arg(at("code")).arg("--report").arg(report))
+    };
+    let (code, _, stderr) = strip(&at("nowhere/report.json"));
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(
+        stderr.contains("nowhere/report.json") && stderr.contains("hint: "),
+        "{stderr}"
+    );
+    assert!(!at("code").exists());
+    let (code, stdout, stderr) = strip(&at("report.json"));
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (Some(0), "", ""));
+    assert!(at("report.json").exists() && at("code/a.py").exists());
+
+    let rows = at("rows.jsonl");
+    std::fs::write(&rows, "{\"instance_id\":\"a__b-1\",\"patch\":\"\"}\n").unwrap();
+    let (code, _, stderr) = run(quarry(folder.path())
+        .arg("filter")
+        .arg(recipe("roundtrip.toml"))
+        .arg("--input")
+        .arg(&rows)
+        .arg("--out")
+        .arg(at("source")));
+    assert_eq!(code, Some(3), "{stderr}");
+    assert!(stderr.contains("source`: is a directory"), "{stderr}");
+
+    // A version that another text of the recipe made stays, and nothing is built for it.
+    let version = at("manifests/sample/0.1.0");
+    std::fs::create_dir_all(&version).unwrap();
+    std::fs::write(
+        version.join("manifest.json"),
+        "{\"recipe\":{\"sha256\":\"other\"}}",
+    )
+    .unwrap();
+    let (code, _, stderr) = run(&mut sample_run(folder.path()));
+    assert_eq!(code, Some(6), "{stderr}");
+    assert!(stderr.contains("its recipe has another text"), "{stderr}");
+    let (_, status, _) = run(quarry(folder.path()).args(["status", "--json"]));
+    let status: Value = serde_json::from_str(&status).unwrap();
+    assert_eq!(status["attempts"], serde_json::json!({}));
 }
 
 #[test]

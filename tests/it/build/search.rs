@@ -435,6 +435,21 @@ async fn what_was_searched_for_the_group_on_this_very_tree_is_not_searched_for_a
         panic!("{outcome:?}")
     };
     assert_eq!(report.project["build: no-environment-found"], 1, "{report:?}");
+    // Nothing is emitted, and every step is counted all the same.
+    let steps: Vec<_> = report
+        .funnel
+        .iter()
+        .map(|step| (step.step.as_str(), step.entered, step.dropped, step.out))
+        .collect();
+    assert_eq!(
+        steps,
+        [
+            ("mine", 1, 0, 1),
+            ("build", 1, 1, 0),
+            ("verify", 0, 0, 0),
+            ("fails-before", 0, 0, 0)
+        ]
+    );
     assert_eq!(inside.attempts(Stage::Detect), (1, 1));
     let story = explain(&inside.context, &"quarry-bench/pantry#1".parse().unwrap(), None).unwrap();
     let text = story.text();
