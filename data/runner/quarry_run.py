@@ -1,7 +1,7 @@
-"""Runs a project's tests the way ``python -m pytest`` or ``python -m unittest`` does, and tells every outcome
-through a channel that the tests' own output cannot reach.
+"""Runs a project's tests the way ``python -m pytest``, ``python -m unittest`` or a program of its own does, and tells
+every outcome through a channel that the tests' own output cannot reach.
 
-    python -S quarry_run.py CHANNEL pytest|unittest [ARGUMENT ...]
+    python -S quarry_run.py CHANNEL pytest|unittest|script [ARGUMENT ...]
 
 On standard input: the secret's hex digits and a line's end, then, if there is anything to say, a JSON object.
 
@@ -172,7 +172,7 @@ def main(argv):
     cwd = os.getcwd()
     sys.path.insert(0, cwd)
     try:
-        adapter = load(here, {"pytest": "quarry_pytest", "unittest": "quarry_unittest"}[runner])
+        adapter = load(here, "quarry_" + runner)
     except ImportError as error:
         send("missing", runner=runner, python=python, message=shorten(str(error)))
         return 97

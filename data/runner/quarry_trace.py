@@ -1,6 +1,6 @@
 """Runs tests as ``quarry_run.py`` does, and tells at the end which lines of some files ran.
 
-    python -S quarry_trace.py CHANNEL pytest|unittest [ARGUMENT ...]
+    python -S quarry_trace.py CHANNEL pytest|unittest|script [ARGUMENT ...]
 
 One thing more can be asked:
 

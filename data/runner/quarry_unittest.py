@@ -20,11 +20,8 @@ def run(arguments, send, shorten, clean, wishes):
     """Runs unittest; returns what pytest's exit status would be: 0 passed, 1 failed, 5 nothing to run."""
     sys.argv = [unittest.__file__.replace("__init__", "__main__")] + arguments
 
-    def tell(event, ids):
-        for start in range(0, max(len(ids), 1), 200):
-            send(event, ids=ids[start : start + 200])
-
     arguments = list(arguments) + wishes.get("ids", [])
+    watch_loader()
 
     class Runner(unittest.TextTestRunner):
         def _makeResult(self):
@@ -34,19 +31,10 @@ def run(arguments, send, shorten, clean, wishes):
             if wishes.get("order"):
                 shuffle(test, wishes["order"])
                 send("shuffled", seed=wishes["order"])
-            tests = list(each_test(test))
-            for case in tests:
-                if is_stand_in(case):
-                    event, node, message = stand_in(case)
-                    send(event, node=clean(node), message=shorten(message))
-            tests = [case for case in tests if not is_stand_in(case)]
+            tests = tell_suite(test, send, shorten, clean, wishes)
             if "ids" in wishes:
-                tell("addressed", [clean(case.id()) for case in tests])
-                tests = [case for case in tests if clean(case.id()) in wishes.get("only", [])]
                 test = unittest.TestSuite(tests)
-            ids = [clean(case.id()) for case in tests]
-            tell("collected", ids)
-            self.collected = ids
+            self.collected = tell_collected(tests, send, clean)
             # The suite drops tests as it goes; what a class failed for is told to all of its tests at the end.
             result = unittest.TextTestRunner.run(self, test)
             result.close_groups()
@@ -57,8 +45,38 @@ def run(arguments, send, shorten, clean, wishes):
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) and stop.code in (2, 4, 5) else 4
     result = getattr(program, "result", None)
-    if result is None:
-        return 4
+    return 4 if result is None else status_of(result, send)
+
+
+def tell_suite(suite, send, shorten, clean, wishes):
+    """Tells what of a suite could not be loaded, and what ids select; returns the tests to run."""
+    tests = list(each_test(suite))
+    for case in tests:
+        if is_stand_in(case):
+            event, node, message = stand_in(case)
+            send(event, node=clean(node), message=shorten(message))
+    tests = [case for case in tests if not is_stand_in(case)]
+    if "ids" in wishes:
+        tell("addressed", [clean(case.id()) for case in tests], send)
+        only = set(wishes.get("only", []))
+        tests = [case for case in tests if clean(case.id()) in only]
+    return tests
+
+
+def tell_collected(tests, send, clean):
+    """Tells which tests are to run; returns their ids."""
+    ids = [clean(case.id()) for case in tests]
+    tell("collected", ids, send)
+    return ids
+
+
+def tell(event, ids, send):
+    for start in range(0, max(len(ids), 1), 200):
+        send(event, ids=ids[start : start + 200])
+
+
+def status_of(result, send):
+    """A result as pytest's exit status: 0 passed, 1 failed, 2 broken off, 5 nothing to run."""
     if result.shouldStop:
         send("interrupted", message="the run was told to stop")
         return 2
@@ -98,6 +116,30 @@ def digest(seed, name):
     return hashlib.sha256((seed + "\0" + name).encode("utf-8", "backslashreplace")).hexdigest()
 
 
+def watch_loader():
+    """Has every stand-in that is loaded by a dotted name remember that name: unittest keeps its last part alone.
+
+    A module that skips itself gets one here, too, as discovery gives it: by name it would end the run.
+    """
+    plain = unittest.TestLoader.loadTestsFromName
+
+    def load(loader, name, module=None):
+        try:
+            suite = plain(loader, name, module)
+        except unittest.SkipTest as skip:
+            if module is not None:
+                raise
+            suite = unittest.loader._make_skipped_test(name, skip, loader.suiteClass)
+        parts = name.split(".")
+        for case in each_test(suite):
+            last = getattr(case, "_testMethodName", "")
+            if module is None and is_stand_in(case) and last in parts:
+                case.quarry_name = ".".join(parts[: parts.index(last) + 1])
+        return suite
+
+    unittest.TestLoader.loadTestsFromName = load
+
+
 def is_stand_in(case):
     """Whether unittest put this in the place of a module that it could not load or that skips itself."""
     return type(case).__module__ == "unittest.loader" and type(case).__name__ in ("_FailedTest", "ModuleSkipped")
@@ -105,9 +147,10 @@ def is_stand_in(case):
 
 def stand_in(case):
     """What has no tests for it, and why."""
-    name = getattr(case, "_testMethodName", "") or case.id()
+    last = getattr(case, "_testMethodName", "") or case.id()
+    name = getattr(case, "quarry_name", last)
     if type(case).__name__ == "ModuleSkipped":
-        return "collect-skip", name, str(getattr(getattr(case, name, None), "__unittest_skip_why__", ""))
+        return "collect-skip", name, str(getattr(getattr(case, last, None), "__unittest_skip_why__", ""))
     return "collect-error", name, str(getattr(case, "_exception", "it cannot be loaded"))
 
 

@@ -346,6 +346,9 @@ pub enum Runner {
     Pytest,
     /// The standard library's unittest.
     Unittest,
+    /// A program of the project's own that runs tests of unittest: the first of `args` is a script of the tree
+    /// (`tests/runtests.py`, `manage.py`), or `-m` and a module's name (`django`); it takes tests' dotted names as arguments.
+    Script,
 }
 
 impl Runner {

@@ -168,7 +168,7 @@ pub struct Watched {
 /// What a runner says of itself when it is up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hello {
-    /// `pytest` or `unittest`.
+    /// `pytest`, `unittest` or `script`.
     pub runner: String,
     /// Its version.
     pub version: String,
@@ -378,12 +378,12 @@ impl Reader {
             (_, Phase::Call) => {}
             (_, Phase::Teardown) => progress.teardown = Some(outcome),
         }
-        // pytest ends a test with its teardown; unittest tells one phase only.
+        // pytest ends a test with its teardown; the others tell one phase only.
         let one_phase = self
             .channel
             .hello
             .as_ref()
-            .is_some_and(|hello| hello.runner == "unittest");
+            .is_some_and(|hello| hello.runner != "pytest");
         if phase == Phase::Teardown || one_phase {
             self.channel.running.retain(|other| other != id);
         }

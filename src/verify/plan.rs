@@ -76,7 +76,8 @@ pub fn widen(
         return None;
     }
     let args = match settings.runner {
-        Runner::Pytest => arguments(&[], settings),
+        // What its suite is, a program knows by itself.
+        Runner::Pytest | Runner::Script => arguments(&[], settings),
         // Discovery may pass over the new modules; every module by its name does not.
         Runner::Unittest => arguments(&modules(tree), settings),
     };
@@ -85,7 +86,7 @@ pub fn widen(
         paths: Vec::new(),
         also: match settings.runner {
             Runner::Pytest => narrow.paths.clone(),
-            Runner::Unittest => Vec::new(),
+            Runner::Unittest | Runner::Script => Vec::new(),
         },
         scope: RanScope::Widened,
     })
@@ -94,7 +95,7 @@ pub fn widen(
 /// The runner's arguments for tests by their ids, which are the run's wishes.
 pub fn by_id(settings: &Verification) -> Vec<String> {
     match settings.runner {
-        Runner::Pytest => arguments(&[], settings),
+        Runner::Pytest | Runner::Script => arguments(&[], settings),
         // A suite's arguments are for discovery.
         Runner::Unittest if settings.scope == Scope::Suite => Vec::new(),
         Runner::Unittest => without_discovery(&settings.args),
@@ -109,17 +110,30 @@ fn arguments(paths: &[String], settings: &Verification) -> Vec<String> {
             args.push("--continue-on-collection-errors".to_owned());
             args.extend(paths.iter().cloned());
         }
+        Runner::Script => {
+            let script = args.first().filter(|script| *script != "-m").cloned();
+            let folder = folder(script.as_deref().unwrap_or(""));
+            args.extend(paths.iter().map(|path| {
+                // Python imports from the script's own folder.
+                let inside = path
+                    .strip_prefix(folder)
+                    .and_then(|rest| rest.strip_prefix('/'))
+                    .filter(|_| !folder.is_empty());
+                dotted(inside.unwrap_or(path))
+            }));
+        }
         Runner::Unittest if paths.is_empty() => args.insert(0, "discover".to_owned()),
         Runner::Unittest => {
             args = without_discovery(&args);
-            args.extend(
-                paths
-                    .iter()
-                    .map(|path| path.trim_end_matches(".py").replace('/', ".")),
-            );
+            args.extend(paths.iter().map(|path| dotted(path)));
         }
     }
     args
+}
+
+/// A module's name, from where its path begins.
+fn dotted(path: &str) -> String {
+    path.trim_end_matches(".py").replace('/', ".")
 }
 
 /// The arguments that a run by names takes: those that say where and how to discover tests are errors there.

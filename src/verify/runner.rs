@@ -7,7 +7,7 @@ use crate::domain::ids::TestId;
 use crate::recipe::model::Runner;
 
 /// The runner's files by name; they lie together in one folder, outside the work tree.
-pub const FILES: [(&str, &str); 3] = [
+pub const FILES: [(&str, &str); 4] = [
     ("quarry_run.py", include_str!("../../data/runner/quarry_run.py")),
     (
         "quarry_pytest.py",
@@ -16,6 +16,10 @@ pub const FILES: [(&str, &str); 3] = [
     (
         "quarry_unittest.py",
         include_str!("../../data/runner/quarry_unittest.py"),
+    ),
+    (
+        "quarry_script.py",
+        include_str!("../../data/runner/quarry_script.py"),
     ),
 ];
 
@@ -30,6 +34,7 @@ pub const fn name(runner: Runner) -> &'static str {
     match runner {
         Runner::Pytest => "pytest",
         Runner::Unittest => "unittest",
+        Runner::Script => "script",
     }
 }
 

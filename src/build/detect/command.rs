@@ -185,6 +185,9 @@ fn simple(words: &[&str]) -> Vec<Act> {
             match rest {
                 ["-m", module, more @ ..] => module_acts(module, more),
                 ["setup.py", command, more @ ..] => setup_py(command, more),
+                [script, "test", more @ ..] if script.rsplit('/').next() == Some("manage.py") => {
+                    django(script.trim_start_matches("./"), &["test"], more)
+                }
                 [script, more @ ..] if is_path(script) => match script.rsplit('/').next() {
                     // `python {envsitepackagesdir}/coverage run …`
                     Some(module @ ("coverage" | "pytest" | "py.test")) => module_acts(module, more),
@@ -229,6 +232,8 @@ fn simple(words: &[&str]) -> Vec<Act> {
         ) => {
             vec![Act::Run(Tool::Other(name.to_owned()), owned(rest))]
         }
+        ("django-admin" | "django-admin.py", ["test", more @ ..]) => django("-m", &["django", "test"], more),
+        ("manage.py", ["test", more @ ..]) => django(program.trim_start_matches("./"), &["test"], more),
         ("apt-get" | "apt" | "aptitude", rest) => system(rest),
         _ if is_path(program) && program.starts_with('.') || is_path(program) && name.contains("test") => {
             script_acts(program, rest)
@@ -255,6 +260,7 @@ fn module_acts(module: &str, rest: &[&str]) -> Vec<Act> {
                 .collect();
             acts(&words)
         }
+        "django" if rest.first() == Some(&"test") => django("-m", &["django", "test"], &rest[1..]),
         "nose" => vec![Act::Run(Tool::Other("nosetests".to_owned()), vec![])],
         "twisted.trial" => vec![Act::Run(Tool::Other("trial".to_owned()), vec![])],
         "coverage" if rest.first() == Some(&"run") => {
@@ -278,6 +284,12 @@ fn setup_py(command: &str, rest: &[&str]) -> Vec<Act> {
     }
 }
 
+/// Django's own command for tests.
+fn django(program: &str, verb: &[&str], rest: &[&str]) -> Vec<Act> {
+    let words = verb.iter().chain(rest).map(|word| (*word).to_owned()).collect();
+    vec![Act::Run(Tool::Script(program.to_owned()), words)]
+}
+
 /// A script of the tree: one that is called after tests runs them in a way of its own; one of the shell is read.
 fn script_acts(script: &str, rest: &[&str]) -> Vec<Act> {
     let script = script.trim_start_matches("./");
@@ -285,7 +297,7 @@ fn script_acts(script: &str, rest: &[&str]) -> Vec<Act> {
     let is_python = name.strip_suffix(".py").is_some();
     if (is_python || !name.contains('.')) && name.contains("test") {
         let rest = rest.iter().map(|word| (*word).to_owned()).collect();
-        return vec![Act::Run(Tool::Other(script.to_owned()), rest)];
+        return vec![Act::Run(Tool::Script(script.to_owned()), rest)];
     }
     if is_python {
         return vec![];

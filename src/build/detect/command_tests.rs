@@ -103,13 +103,29 @@ fn what_runs_tests_is_told() {
             vec!["discover".into(), "-s".into(), "t".into()]
         )]
     );
-    assert_eq!(of("python tests/runtests.py"), other("tests/runtests.py"));
-    assert_eq!(of("coverage run ./runtests.py"), other("runtests.py"));
+    let script = |name: &str, words: &[&str]| {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        vec![Act::Run(Tool::Script(name.to_owned()), words)]
+    };
+    assert_eq!(
+        of("python -Wall tests/runtests.py -v2"),
+        script("tests/runtests.py", &["-v2"])
+    );
+    assert_eq!(of("coverage run ./runtests.py"), script("runtests.py", &[]));
+    assert_eq!(of("./manage.py test a"), script("manage.py", &["test", "a"]));
+    assert_eq!(
+        of("python example/manage.py test"),
+        script("example/manage.py", &["test"])
+    );
+    let module = script("-m", &["django", "test", "--settings=t.s"]);
+    assert_eq!(of("python -m django test --settings=t.s"), module);
+    assert_eq!(of("coverage run -m django test --settings=t.s"), module);
+    assert_eq!(of("django-admin test --settings=t.s"), module);
     assert_eq!(
         of("python -Wi {envsitepackagesdir}/coverage run -m pytest"),
         [pytest(&[])]
     );
-    assert_eq!(of("bin/test"), other("bin/test"));
+    assert_eq!(of("bin/test"), script("bin/test", &[]));
     assert_eq!(of("A=1 nosetests")[1..], other("nosetests"));
     assert_eq!(
         of("./scripts/build.sh"),

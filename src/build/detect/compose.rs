@@ -6,9 +6,10 @@ use super::follow::Flow;
 use super::install::Installs;
 use super::needs::Needs;
 use super::package::Package;
-use super::plan::{Plan, Tool};
-use super::proposal::{Choice, Origin, Place, Proposal, Tree};
-use crate::recipe::model::{EnvironmentRecipe, Runner, Verification};
+use super::plan::Plan;
+use super::proposal::{Choice, Origin, Proposal, Tree};
+use super::runners::Chosen;
+use crate::recipe::model::{EnvironmentRecipe, Runner};
 
 /// Variables that speak to the automation's own tools and not to the tests.
 const NOT_FOR_TESTS: &[&str] = &[
@@ -74,6 +75,7 @@ pub(super) fn compose(
     plan: &Plan,
     flow: &Flow,
     choice: &Choice,
+    chosen: &Chosen,
     notes: &mut BTreeSet<String>,
 ) -> Proposal {
     let mut installs = Installs::new(shared.tree, shared.package);
@@ -83,38 +85,26 @@ pub(super) fn compose(
     if let Some(place) = &shared.package.installable
         && !installs.has_project()
     {
-        {
-            installs.add(
-                "-e .",
-                Some(place),
-                "the project is under test, and no line installs it",
-            );
-        }
+        installs.add(
+            "-e .",
+            Some(place),
+            "the project is under test, and no line installs it",
+        );
     }
-    let (runner, run_place) = runner(flow, shared.needs);
     let mut because = vec![Origin {
         what: format!("from {}", plan.title()),
         place: Some(plan.place.clone()).filter(|place| !place.file.is_empty()),
         why: "its steps are followed".to_owned(),
     }];
     because.extend(choice.because.iter().take(3).cloned());
-    if runner == Runner::Pytest {
+    if chosen.runner == Runner::Pytest {
         add_missing(shared.needs, &mut installs);
     }
     let (install, lines, more) = installs.finish();
     notes.extend(more);
     because.extend(lines);
-    let (args, from) = arguments(runner, flow, shared.needs);
-    because.push(Origin {
-        what: format!("runner {}", word(runner)),
-        place: run_place.or_else(|| shared.needs.configured.clone()),
-        why: match (flow.runs.is_empty(), &shared.needs.configured) {
-            (false, _) => "this is how it is run there".to_owned(),
-            (true, Some(_)) => "it is configured here".to_owned(),
-            (true, None) => "nothing says otherwise, and it runs tests of unittest, too".to_owned(),
-        },
-    });
-    because.extend(from);
+    because.extend(chosen.because.iter().cloned());
+    notes.extend(chosen.notes.iter().cloned());
     let env = variables(flow, &mut because);
     let mut system_packages = Vec::new();
     for (package, place) in &flow.system {
@@ -145,39 +135,15 @@ pub(super) fn compose(
             install,
             env,
             reason: format!("found out from {}", plan.title()),
-            runner: Some(runner),
-            args: Some(args.clone()),
+            runner: Some(chosen.runner),
+            args: Some(chosen.args.clone()),
             ..EnvironmentRecipe::default()
         },
-        runner,
-        args,
+        runner: chosen.runner,
+        args: chosen.args.clone(),
         system_packages,
         build_requirements: build,
         because,
-    }
-}
-
-const fn word(runner: Runner) -> &'static str {
-    match runner {
-        Runner::Pytest => "pytest",
-        Runner::Unittest => "unittest",
-    }
-}
-
-/// pytest where it is run or configured, and where nothing is said; unittest where only that is run.
-fn runner(flow: &Flow, needs: &Needs) -> (Runner, Option<Place>) {
-    let of = |tool: &Tool| {
-        flow.runs
-            .iter()
-            .find(|(known, ..)| known == tool)
-            .map(|(.., place)| place.clone())
-    };
-    if let Some(place) = of(&Tool::Pytest) {
-        return (Runner::Pytest, Some(place));
-    }
-    match of(&Tool::Unittest) {
-        Some(place) if needs.configured.is_none() => (Runner::Unittest, Some(place)),
-        _ => (Runner::Pytest, None),
     }
 }
 
@@ -209,51 +175,6 @@ fn add_missing(needs: &Needs, installs: &mut Installs<'_>) {
     for (distribution, origin) in missing {
         installs.add(distribution, origin.place.as_ref(), &origin.why);
     }
-}
-
-/// The runner's arguments: those of every run, and those of the project's own that must stay.
-fn arguments(runner: Runner, flow: &Flow, needs: &Needs) -> (Vec<String>, Vec<Origin>) {
-    if runner != Runner::Pytest {
-        return discovery(flow);
-    }
-    let mut args = Verification::default().args;
-    let mut from = Vec::new();
-    for (words, place) in &needs.kept {
-        args.extend(words.iter().cloned());
-        from.push(Origin {
-            what: format!("argument {}", words.join(" ")),
-            place: Some(place.clone()),
-            why: "it changes which tests there are, so it stays when `addopts` is dropped".to_owned(),
-        });
-    }
-    (args, from)
-}
-
-/// Where unittest's discovery is told to begin (`discover -s tests`).
-fn discovery(flow: &Flow) -> (Vec<String>, Vec<Origin>) {
-    let run = flow.runs.iter().find(|(tool, words, _)| {
-        *tool == Tool::Unittest && words.first().is_some_and(|word| word == "discover")
-    });
-    let Some((_, words, place)) = run else {
-        return (vec![], vec![]);
-    };
-    let options: Vec<String> = words[1..]
-        .chunks_exact(2)
-        .take_while(|pair| {
-            matches!(
-                pair[0].as_str(),
-                "-s" | "-t" | "-p" | "--start-directory" | "--top-level-directory" | "--pattern"
-            )
-        })
-        .flatten()
-        .cloned()
-        .collect();
-    let from = (!options.is_empty()).then(|| Origin {
-        what: format!("argument {}", options.join(" ")),
-        place: Some(place.clone()),
-        why: "tests are discovered there".to_owned(),
-    });
-    (options, from.into_iter().collect())
 }
 
 fn variables(flow: &Flow, because: &mut Vec<Origin>) -> BTreeMap<String, String> {

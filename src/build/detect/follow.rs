@@ -65,6 +65,12 @@ impl Follower<'_> {
                 flow.installs.push((line.clone(), place.clone(), why));
             }
             Act::Project(wanted) => self.project(wanted, place, title, flow),
+            // A script that is one of the shell's is read.
+            Act::Run(Tool::Script(script), _) if !self.shell(script).is_empty() => {
+                for plan in self.shell(script) {
+                    self.plan(&plan, flow, path);
+                }
+            }
             Act::Run(tool, args) => flow.runs.push((tool.clone(), args.clone(), place.clone())),
             Act::Env(name, value) => {
                 let why = format!("{title} sets it");
@@ -95,6 +101,10 @@ impl Follower<'_> {
                 }
             }
         }
+    }
+
+    fn shell(&self, script: &str) -> Vec<Plan> {
+        self.book.find(&Elsewhere::Shell(script.to_owned()))
     }
 
     /// What a project's manager installs: sets by name, and the project.

@@ -22,6 +22,7 @@
 //! | `sets` | groups, extras and files that are named after tests |
 //! | `plan`, `follow` | what is done to test, and where it leads |
 //! | `command`, `installers`, `shell` | what a command installs or runs |
+//! | `runners`, `options` | what runs the tests, and which of its options stay |
 //! | `needs` | what pytest itself is asked for |
 //! | `install`, `requirement`, `compose` | install lines that can be followed, and the proposal they make |
 //! | `value`, `ini` | files with line numbers |
@@ -37,11 +38,13 @@ mod interpreters;
 mod makefile;
 mod needs;
 mod nox;
+mod options;
 mod package;
 mod plan;
 pub mod proposal;
 mod pyproject;
 mod requirement;
+mod runners;
 mod search;
 mod sets;
 mod setup_cfg;

@@ -113,33 +113,15 @@ const PLUGINS: &[(Sign, &str)] = &[
     (Sign::Fixture("lazy_datadir"), "pytest-datadir"),
 ];
 
-/// Options of `addopts` that change which tests there are or whether they can run at all: they stay, the rest is
-/// dropped (reports, coverage, parallel runs, verbosity). With whether a value follows as a word of its own.
-const KEPT: &[(&str, bool)] = &[
-    ("-p", true),
-    ("--import-mode", true),
-    ("--pyargs", false),
-    ("--ds", true),
-    ("--dc", true),
-    ("--asyncio-mode", true),
-    ("--ignore", true),
-    ("--ignore-glob", true),
-    ("--deselect", true),
-    ("--rootdir", true),
-    ("--confcutdir", true),
-    ("--nomigrations", false),
-    ("--no-migrations", false),
-    ("--disable-socket", false),
-    ("--allow-unix-socket", false),
-];
-
 /// What pytest is asked for.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Needs {
     /// Whether the project configures pytest, and where.
     pub(super) configured: Option<Place>,
-    /// Options that stay.
+    /// Options of `addopts` that stay.
     pub(super) kept: Vec<(Vec<String>, Place)>,
+    /// Those that are left out and may matter.
+    pub(super) dropped: Vec<(String, Place)>,
     /// Distributions that must be there, and why.
     pub(super) plugins: Vec<(String, Origin)>,
     /// A setting that asks for a version of pytest.
@@ -149,7 +131,16 @@ pub(super) struct Needs {
 /// The configuration that pytest itself would take: settings with their values and places.
 struct Config {
     place: Place,
-    settings: Vec<(String, Vec<String>, Place)>,
+    settings: Vec<Setting>,
+}
+
+/// A setting.
+struct Setting {
+    key: String,
+    values: Vec<String>,
+    place: Place,
+    /// Whether each value is one word, as TOML's lists have them.
+    is_list: bool,
 }
 
 /// Reads what pytest is asked for by the tree.
@@ -157,13 +148,25 @@ pub(super) fn read(tree: &Tree<'_>) -> Needs {
     let mut needs = Needs::default();
     let mut words: Vec<(String, Place)> = Vec::new();
     if let Some(config) = config(tree) {
-        for (key, values, place) in &config.settings {
+        for Setting {
+            key,
+            values,
+            place,
+            is_list,
+        } in &config.settings
+        {
             needs.setting(key, values, place);
             if key == "addopts" {
-                let own = values.iter().flat_map(|value| super::shell::words(value));
-                let own: Vec<_> = own.map(|word| (word, place.clone())).collect();
-                needs.keep(&own);
-                words.extend(own);
+                let own: Vec<String> = if *is_list {
+                    values.clone()
+                } else {
+                    values
+                        .iter()
+                        .flat_map(|value| super::shell::words(value))
+                        .collect()
+                };
+                needs.keep(&own, place);
+                words.extend(own.into_iter().map(|word| (word, place.clone())));
             }
         }
         needs.configured = Some(config.place);
@@ -235,26 +238,13 @@ impl Needs {
         }
     }
 
-    fn keep(&mut self, words: &[(String, Place)]) {
-        let mut words = words.iter();
-        while let Some((word, place)) = words.next() {
-            let (option, joined) = word
-                .split_once('=')
-                .map_or((word.as_str(), false), |(option, _)| (option, true));
-            let (option, joined) = if option.starts_with("-p") && option.len() > 2 {
-                ("-p", true)
-            } else {
-                (option, joined)
-            };
-            let Some((_, takes)) = KEPT.iter().find(|(known, _)| *known == option) else {
-                continue;
-            };
-            let mut kept = vec![word.clone()];
-            if *takes && !joined {
-                kept.extend(words.next().map(|(value, _)| value.clone()));
-            }
-            self.kept.push((kept, place.clone()));
-        }
+    /// Takes what stays of `addopts`.
+    fn keep(&mut self, words: &[String], place: &Place) {
+        let sorted = super::options::of_pytest(words);
+        self.kept
+            .extend(sorted.kept.into_iter().map(|words| (words, place.clone())));
+        self.dropped
+            .extend(sorted.dropped.into_iter().map(|word| (word, place.clone())));
     }
 }
 
@@ -271,9 +261,11 @@ fn config(tree: &Tree<'_>) -> Option<Config> {
             settings: section
                 .entries
                 .iter()
-                .map(|entry| {
-                    let values = entry.lines.iter().map(|line| line.text.clone()).collect();
-                    (entry.key.clone(), values, Place::new(file, entry.line))
+                .map(|entry| Setting {
+                    key: entry.key.clone(),
+                    values: entry.lines.iter().map(|line| line.text.clone()).collect(),
+                    place: Place::new(file, entry.line),
+                    is_list: false,
                 })
                 .collect(),
         })
@@ -296,9 +288,11 @@ fn of_table(table: &Value, file: &str) -> Config {
     Config {
         place: Place::new(file, table.line),
         settings: settings
-            .map(|(key, line, value)| {
-                let values = value.texts().map(|(text, _)| text.to_owned()).collect();
-                (key.to_ascii_lowercase(), values, Place::new(file, line))
+            .map(|(key, line, value)| Setting {
+                key: key.to_ascii_lowercase(),
+                values: value.texts().map(|(text, _)| text.to_owned()).collect(),
+                place: Place::new(file, line),
+                is_list: matches!(value.kind, Kind::List(_)),
             })
             .collect(),
     }

@@ -142,6 +142,9 @@ pub(super) enum Tool {
     Pytest,
     /// The standard library's runner.
     Unittest,
-    /// Any other, by its name or script: `nose`, `tests/runtests.py`, `bin/test`.
+    /// A program of the tree that may be one of unittest's, by its path (`tests/runtests.py`, `manage.py`); `-m` where it is
+    /// a module, which is the first of its arguments.
+    Script(String),
+    /// Any other, by its name: `nosetests`, `trial`.
     Other(String),
 }

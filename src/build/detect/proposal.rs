@@ -119,7 +119,7 @@ pub enum FactKind {
     Service,
     /// A package of the operating system.
     SystemPackage,
-    /// A runner of tests that is not run by Quarry yet.
+    /// A way to run tests that is none of pytest's or unittest's own.
     Runner,
     /// A set of requirements that the project names.
     Requirements,

@@ -19,8 +19,9 @@ use super::shell::commands;
 use super::tox::Tox;
 use super::value::read_toml;
 use super::workflows::Automation;
-use super::{pyproject, sets, setup_cfg, setup_py};
+use super::{pyproject, runners, sets, setup_cfg, setup_py};
 use crate::build::python::PythonVersion;
+use crate::recipe::model::Runner;
 
 /// How many interpreters proposals are made for.
 const PYTHONS: usize = 4;
@@ -176,17 +177,9 @@ impl Reading {
         flows.sort_by_key(|(plan, _)| (plan.source, std::cmp::Reverse(plan.worth)));
         let asked = needs::read(&tree);
         let mut proposals: Vec<Proposal> = Vec::new();
+        let mut instead: Option<Proposal> = None;
         for (plan, flow) in &flows {
-            for (tool, _, place) in &flow.runs {
-                if let Tool::Other(name) = tool {
-                    facts.push(Found {
-                        kind: FactKind::Runner,
-                        value: name.clone(),
-                        place: place.clone(),
-                        why: "not run by Quarry yet: pytest is proposed in its place".to_owned(),
-                    });
-                }
-            }
+            facts.extend(runners::facts(&tree, flow));
             let runs = flow.runs.iter().filter(|(tool, ..)| *tool == Tool::Pytest);
             let options =
                 runs.flat_map(|(_, args, place)| args.iter().map(|arg| (arg.clone(), place.clone())));
@@ -197,7 +190,14 @@ impl Reading {
                 package: &self.package,
                 needs: &needs,
             };
-            let proposal = compose(&shared, plan, flow, choice, notes);
+            let chosen = runners::choose(&tree, flow, &needs);
+            let proposal = compose(&shared, plan, flow, choice, &chosen, notes);
+            if chosen.runner == Runner::Script && instead.is_none() {
+                let other = runners::instead(&needs);
+                let mut proposal = compose(&shared, plan, flow, choice, &other, notes);
+                proposal.environment.name.push_str("-pytest");
+                instead = Some(proposal);
+            }
             let same = |known: &Proposal| {
                 let sorted = |proposal: &Proposal| {
                     proposal
@@ -215,6 +215,7 @@ impl Reading {
                 proposals.push(proposal);
             }
         }
+        proposals.extend(instead);
         proposals
     }
 }

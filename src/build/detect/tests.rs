@@ -102,3 +102,148 @@ fn a_table_of_versions_is_no_list_of_requirements() {
         );
     }
 }
+
+/// What is said of a proposal's runner and arguments: `what (place): why`.
+fn run(detected: &Detected, number: usize) -> String {
+    let proposal = &detected.proposals[number];
+    let lines = proposal
+        .because
+        .iter()
+        .filter(|origin| origin.what.starts_with("runner ") || origin.what.starts_with("argument "));
+    let mut text = proposal.args.join(" ");
+    for origin in lines {
+        let place = origin.place.as_ref().map_or("-".to_owned(), ToString::to_string);
+        let _ = write!(text, "\n{} ({place}): {}", origin.what, origin.why);
+    }
+    text
+}
+
+const RUNTESTS: &str =
+    "import argparse\nfrom django.test.utils import get_runner\nparser.add_argument('--parallel')\n";
+
+#[test]
+fn a_program_that_uses_unittest_is_run_as_it_is() {
+    let files = [
+        ("setup.py", "setup(name='pantry')\n"),
+        ("tests/runtests.py", RUNTESTS),
+        ("tests/basic/tests.py", "import unittest\n"),
+    ];
+    let date = "2021-06-01T00:00:00Z";
+    let quiet = of(&files, date);
+    insta::assert_snapshot!(run(&quiet, 0), @r"
+    tests/runtests.py --parallel=1
+    runner tests/runtests.py (tests/runtests.py): the tree has it for this, and nothing says otherwise
+    argument --parallel=1 (tests/runtests.py): outcomes are told by one process
+    ");
+    assert!(
+        !quiet.proposals[0]
+            .environment
+            .install
+            .contains(&"pytest".to_owned())
+    );
+    let other = quiet
+        .proposals
+        .iter()
+        .find(|proposal| proposal.environment.name.ends_with("-pytest"));
+    assert!(other.unwrap().environment.install.contains(&"pytest".to_owned()));
+    let tox = "[tox]\nenvlist = py3\n[testenv]\nchangedir = tests\ncommands =\n  {envpython} runtests.py --settings=test_sqlite -v2 {posargs:basic}\n";
+    let told = of(&[&files[..], &[("tox.ini", tox)]].concat(), date);
+    insta::assert_snapshot!(run(&told, 0), @r"
+    tests/runtests.py --parallel=1 --settings=test_sqlite
+    runner tests/runtests.py (tox.ini:6): it runs them there, and hands them to unittest
+    argument --parallel=1 (tests/runtests.py): outcomes are told by one process
+    argument --settings=test_sqlite (tox.ini:6): it says which tests the suite has, or what they need
+    ");
+    assert_eq!(
+        told.notes
+            .iter()
+            .filter(|note| note.contains("basic"))
+            .collect::<Vec<_>>(),
+        ["tox.ini:6: `basic` is left out: what is run is chosen for each candidate"]
+    );
+    let fact = told
+        .facts
+        .iter()
+        .find(|fact| fact.kind == FactKind::Runner)
+        .unwrap();
+    assert_eq!(fact.value, "tests/runtests.py");
+}
+
+#[test]
+fn what_pytest_stands_in_for_is_said() {
+    let job = |command: &str| {
+        format!("jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: {command}\n")
+    };
+    let with = |command: &str, more: &[(&str, &str)]| {
+        let workflow = job(command);
+        let files = [
+            ("setup.py", "setup(name='a')\n"),
+            (".github/workflows/ci.yml", workflow.as_str()),
+        ];
+        of(&[&files[..], more].concat(), "2024-06-01T00:00:00Z")
+    };
+    let own = with(
+        "bin/test --verbose",
+        &[("bin/test", "#!/usr/bin/env python\nimport sympy\nsympy.test()\n")],
+    );
+    insta::assert_snapshot!(run(&own, 0), @r"
+    -p no:cacheprovider -o addopts=
+    runner pytest (.github/workflows/ci.yml:5): `bin/test` runs them there, and Quarry takes no outcomes from it: pytest collects the tree's test modules in its place
+    ");
+    assert_eq!(
+        own.facts
+            .iter()
+            .filter(|fact| fact.kind == FactKind::Runner)
+            .count(),
+        1
+    );
+    let pytest = with(
+        "python runtests.py",
+        &[("runtests.py", "import pytest\npytest.main(['-x'])\n")],
+    );
+    assert!(
+        run(&pytest, 0).ends_with("runner pytest (.github/workflows/ci.yml:5): this is how it is run there")
+    );
+    let shell = with(
+        "./scripts/test",
+        &[(
+            "scripts/test",
+            "#!/bin/sh -e\ncoverage run -m pytest -k 'not e2e'\n",
+        )],
+    );
+    insta::assert_snapshot!(run(&shell, 0), @r"
+    -p no:cacheprovider -o addopts= -k not e2e
+    runner pytest (scripts/test:2): this is how it is run there
+    argument -k not e2e (scripts/test:2): it says which tests the suite has
+    ");
+}
+
+#[test]
+fn options_of_a_command_stay_or_are_told() {
+    let workflow = "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: |\n          pytest -m 'not slow' -W error --ignore=tests/e2e -p no:randomly tests/unit\n          pytest -m slow --ignore=tests/e2e -p no:randomly tests/slow\n";
+    let files = [
+        ("setup.py", "setup(name='a')\n"),
+        (".github/workflows/ci.yml", workflow),
+        ("tests/unit/test_a.py", ""),
+        ("tests/slow/test_a.py", ""),
+        ("tests/e2e/test_a.py", ""),
+        (
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\naddopts = ['-m', 'not net work', '--strict-markers', '--doctest-modules']\n",
+        ),
+    ];
+    let detected = of(&files, "2024-06-01T00:00:00Z");
+    let args = &detected.proposals[0].args[4..];
+    assert_eq!(
+        args,
+        ["-m", "not net work", "--ignore=tests/e2e", "-p", "no:randomly"]
+    );
+    insta::assert_snapshot!(detected.notes.iter().filter(|note| !note.starts_with("python ")).cloned().collect::<Vec<_>>().join("\n"), @r"
+    .github/workflows/ci.yml:6: `-W error` is left out: it does not say which tests there are
+    .github/workflows/ci.yml:6: `-m not slow` is left out: pytest is run 2 times there, and not each time with it
+    .github/workflows/ci.yml:6: `tests/unit` is all that is run there; what is run here is chosen for each candidate
+    .github/workflows/ci.yml:7: `-m slow` is left out: pytest is run 2 times there, and not each time with it
+    .github/workflows/ci.yml:7: `tests/slow` is all that is run there; what is run here is chosen for each candidate
+    pyproject.toml:2: `--doctest-modules` of `addopts` is left out: it does not say which tests there are
+    ");
+}

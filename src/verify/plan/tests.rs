@@ -195,3 +195,49 @@ fn what_is_for_discovery_is_not_for_names() {
     assert_eq!(args(&settings), ["-b", "tests.test_a"]);
     assert_eq!(args(&suite), ["discover", "-s", "tests", "--pattern=*.py", "-b"]);
 }
+
+#[test]
+fn a_script_takes_names_from_its_own_folder() {
+    let of = |args: &[&str]| Verification {
+        runner: Runner::Script,
+        args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+        ..Verification::default()
+    };
+    let tree = paths(&["tests/basic/tests.py", "contrib/test_a.py", "tests/runtests.py"]);
+    let touched = [
+        RepoPath::from("tests/basic/tests.py"),
+        RepoPath::from("contrib/test_a.py"),
+    ];
+    let args = |settings: &Verification| select(&touched, &tree, settings).unwrap().args;
+    assert_eq!(
+        args(&of(&["tests/runtests.py", "--parallel=1"])),
+        [
+            "tests/runtests.py",
+            "--parallel=1",
+            "contrib.test_a",
+            "basic.tests"
+        ]
+    );
+    assert_eq!(
+        args(&of(&["manage.py", "test"])),
+        ["manage.py", "test", "contrib.test_a", "tests.basic.tests"]
+    );
+    assert_eq!(
+        args(&of(&["-m", "django", "test"])),
+        ["-m", "django", "test", "contrib.test_a", "tests.basic.tests"]
+    );
+    let script = of(&["tests/runtests.py"]);
+    assert_eq!(by_id(&script), ["tests/runtests.py"]);
+    let suite = Verification {
+        scope: Scope::Suite,
+        ..script.clone()
+    };
+    assert_eq!(args(&suite), ["tests/runtests.py"]);
+    let narrow = select(&touched[..1], &tree, &script).unwrap();
+    let old = paths(&["contrib/test_a.py", "tests/runtests.py"]);
+    let wide = widen(&narrow, &old, &tree, &script).unwrap();
+    assert_eq!(
+        (wide.args, wide.also),
+        (vec!["tests/runtests.py".to_owned()], vec![])
+    );
+}

@@ -3,5 +3,6 @@
 
 mod bench;
 mod pytest;
+mod script;
 mod trace;
 mod unittest;
