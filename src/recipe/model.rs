@@ -357,6 +357,7 @@ impl Runner {
         match self {
             Self::Pytest => "pytest",
             Self::Unittest => "unittest",
+            Self::Script => "script",
         }
     }
 }

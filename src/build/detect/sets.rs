@@ -93,6 +93,14 @@ const OTHERWISE: &[&str] = &[
     "fuzz",
     "perf",
     "performance",
+    "mariadb",
+    "mongodb",
+    "mssql",
+    "mysql",
+    "oracle",
+    "postgres",
+    "postgresql",
+    "redis",
     "regen",
     "cov",
 ];
@@ -286,6 +294,11 @@ mod tests {
         assert_eq!(
             best(&["requirements_test_min.txt", "requirements_test.txt"]),
             ["requirements_test.txt", "requirements_test_min.txt"]
+        );
+        assert_eq!(
+            best(&["tests/requirements/mysql.txt", "tests/requirements/py3.txt"]),
+            ["tests/requirements/py3.txt", "tests/requirements/mysql.txt"],
+            "a service's client is not what all tests need"
         );
         assert_eq!(worth("socks"), None);
         assert_eq!(worth("latest"), None, "a word is compared whole");
