@@ -1,5 +1,6 @@
 //! A recipe's rules over the rows of a dataset.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{Read, Seek as _, Write};
 use std::ops::Range;
@@ -84,6 +85,7 @@ pub fn filter_dataset(
         log,
         sink,
         lines: 0,
+        seen: HashMap::new(),
     };
     context.events.emit(Event::StageStarted {
         stage: "filter",
@@ -151,6 +153,14 @@ impl Opened {
         };
         let mut start = Vec::new();
         (&mut reader).take(4).read_to_end(&mut start).map_err(read)?;
+        let mark = match start.as_slice() {
+            [0xEF, 0xBB, 0xBF, ..] => Some("a byte order mark"),
+            [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => Some("UTF-16's byte order mark"),
+            _ => None,
+        };
+        if let Some(mark) = mark {
+            return Err(FilterError::Mark { file: name, mark });
+        }
         if start != b"PAR1" {
             return Ok(Self {
                 rows: Rows::Lines(start, reader),
@@ -190,6 +200,8 @@ struct Run<'a, 'w, F> {
     sink: Sink<'w>,
     /// Lines before the batch.
     lines: u64,
+    /// The line of each instance id.
+    seen: HashMap<String, u64>,
 }
 
 /// What judging a stretch of lines gave.
@@ -199,6 +211,8 @@ struct Judged {
     rows: Vec<Kept>,
     log: Vec<u8>,
     funnel: Funnel,
+    /// Instance ids, each with its line.
+    ids: Vec<(String, u64)>,
 }
 
 impl<F: Fn(&FileChange) -> Option<Part> + Sync> Run<'_, '_, F> {
@@ -247,8 +261,20 @@ impl<F: Fn(&FileChange) -> Option<Part> + Sync> Run<'_, '_, F> {
             rows,
             log,
             funnel,
+            ids,
         } in judged
         {
+            for (id, line) in ids {
+                if let Some(first) = self.seen.get(&id) {
+                    return Err(FilterError::Duplicate {
+                        file: self.judge.name.to_owned(),
+                        first: *first,
+                        line,
+                        id,
+                    });
+                }
+                self.seen.insert(id, line);
+            }
             self.lines = last;
             self.context.events.emit(Event::Advanced {
                 stage: "filter",
@@ -270,6 +296,7 @@ impl<F: Fn(&FileChange) -> Option<Part>> Judge<'_, F> {
             rows: Vec::new(),
             log: Vec::new(),
             funnel: Funnel::of(self.program),
+            ids: Vec::new(),
         };
         let mut start = piece.start;
         let mut number = before;
@@ -318,6 +345,9 @@ impl<F: Fn(&FileChange) -> Option<Part>> Judge<'_, F> {
                 .iter()
                 .map(|judgement| (judgement.verdict, judgement.kept)),
         );
+        judged
+            .ids
+            .extend(row.instance.as_deref().map(|id| (id.to_owned(), number)));
         log::append(&mut judged.log, number, row.instance.as_deref(), &judgements).map_err(|error| {
             FilterError::Write {
                 file: "the selection log".to_owned(),

@@ -47,6 +47,32 @@ pub enum FilterError {
         /// What is wrong.
         message: String,
     },
+    /// The input does not begin with its first row.
+    #[error("read `{file}`, line 1: it begins with {mark}, before the first row")]
+    Mark {
+        /// The input as the caller named it.
+        file: String,
+        /// Which mark.
+        mark: &'static str,
+    },
+    /// Two rows with one id.
+    #[error("read `{file}`, line {line}: the instance id `{id}` is that of line {first}, too")]
+    Duplicate {
+        /// The input as the caller named it.
+        file: String,
+        /// The second row, from 1.
+        line: u64,
+        /// The first row, from 1.
+        first: u64,
+        /// The id.
+        id: String,
+    },
+    /// A name that does not say which kind of file is wanted.
+    #[error("tell from the name `{file}` what to write")]
+    Ending {
+        /// The file as the caller named it.
+        file: String,
+    },
     /// A row's field is not of its type.
     #[error("read row {row} of `{file}`: {error}")]
     Row {
@@ -117,6 +143,16 @@ impl FilterError {
                     "a dataset is JSONL (one JSON object a line, as SWE-bench publishes it) or Parquet"
                         .to_owned(),
                 ]
+            }
+            Self::Mark { .. } => {
+                vec!["write it as plain UTF-8, without a byte order mark: `iconv -f UTF-16 -t UTF-8`, or `tail -c +4` for UTF-8's own mark".to_owned()]
+            }
+            Self::Duplicate { .. } => vec![
+                "decisions are told by instance id: leave one of the rows out, or give it another id"
+                    .to_owned(),
+            ],
+            Self::Ending { .. } => {
+                vec!["name it `….jsonl` for lines of JSON, or `….parquet` for Parquet".to_owned()]
             }
             Self::Row { .. } => vec![
                 "rows have SWE-bench's fields; a field that is not known may be `null` or left out"

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::ops::Range;
 
+use camino::Utf8Path;
+
 use super::FilterError;
 use super::dataset::Output;
 use super::parquet::{self, Columns};
@@ -52,8 +54,9 @@ impl<'w> Sink<'w> {
             Output::Stream(writer) => return Ok(Self::Stream { writer, open: true }),
             Output::File(path) => path,
         };
+        let is_parquet = is_parquet(&path)?;
         let target = Target::begin(&path)?;
-        if path.extension() != Some("parquet") {
+        if !is_parquet {
             return Ok(Self::Lines(BufWriter::new(target)));
         }
         if let Some(source) = parquet {
@@ -146,6 +149,20 @@ impl<'w> Sink<'w> {
                 target.complete()
             }
         }
+    }
+}
+
+/// Whether a file's name asks for Parquet; the other kind is JSONL. A device or a pipe takes lines, whatever its name.
+fn is_parquet(path: &Utf8Path) -> Result<bool, FilterError> {
+    let end = path.extension().map(str::to_ascii_lowercase);
+    match end.as_deref() {
+        Some("parquet") => Ok(true),
+        Some("jsonl" | "ndjson") => Ok(false),
+        // A folder is refused where the file is begun.
+        _ if path.metadata().is_ok_and(|known| !known.is_file()) => Ok(false),
+        _ => Err(FilterError::Ending {
+            file: path.to_string(),
+        }),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Rows of JSON as a Parquet file. Columns stand in the order in which rows first name them; a column's type is the one
-//! that all its values have, and JSON as text where they have several.
+//! that all its values have. Where they have several, or one that no type holds exactly, the column is of Parquet's JSON
+//! type and keeps each value as it is written: nothing changes on the way there and back.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +15,7 @@ use parquet::errors::Result;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{PrimitiveTypeBuilder, Type, TypePtr};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
-use serde_json::Value as Json;
+use serde_json::value::RawValue;
 
 use super::copy::properties;
 use super::wrap;
@@ -33,21 +34,35 @@ enum Kind {
     Double,
     Bool,
     Texts,
-    /// Anything else, as JSON in a text.
+    /// Anything else, as it is written.
     Json,
 }
 
 impl Kind {
-    fn of(value: &Json) -> Self {
-        match value {
-            Json::Null => Self::Unseen,
-            Json::Bool(_) => Self::Bool,
-            Json::Number(number) if number.is_i64() => Self::Int,
-            Json::Number(number) if number.is_f64() => Self::Double,
-            Json::String(_) => Self::Text,
-            Json::Array(items) if items.iter().all(|item| item.is_string() || item.is_null()) => Self::Texts,
+    /// The type of a value as it is written.
+    fn of(value: &RawValue) -> Self {
+        let text = value.get();
+        match text.as_bytes().first() {
+            Some(b'n') => Self::Unseen,
+            Some(b't' | b'f') => Self::Bool,
+            Some(b'"') if read::<String>(value).is_some() => Self::Text,
+            Some(b'[') if read::<Vec<Option<String>>>(value).is_some() => Self::Texts,
+            Some(b'-' | b'0'..=b'9') => Self::of_number(text),
             _ => Self::Json,
         }
+    }
+
+    fn of_number(text: &str) -> Self {
+        if text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) {
+            let is_kept = text.parse::<i64>().is_ok_and(|number| number.to_string() == text);
+            return if is_kept { Self::Int } else { Self::Json };
+        }
+        // A double keeps a decimal when it is written with the same digits again.
+        let is_kept = text.parse::<f64>().is_ok_and(|number| {
+            let again = serde_json::to_string(&number).unwrap_or_default();
+            number.is_finite() && digits(&again) == digits(text)
+        });
+        if is_kept { Self::Double } else { Self::Json }
     }
 
     fn join(self, other: Self) -> Self {
@@ -57,6 +72,18 @@ impl Kind {
             _ => Self::Json,
         }
     }
+}
+
+/// A value, decoded; `None` when it is not of that type, or holds what the type cannot (half a surrogate pair).
+fn read<T: serde::de::DeserializeOwned>(value: &RawValue) -> Option<T> {
+    serde_json::from_str(value.get()).ok()
+}
+
+/// A number's sign and the digits that say which it is: none of the zeros around them, no point, no exponent.
+fn digits(number: &str) -> (bool, String) {
+    let mantissa = number.split(['e', 'E']).next().unwrap_or_default();
+    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
+    (number.starts_with('-'), digits.trim_matches('0').to_owned())
 }
 
 /// What the rows' columns are, learnt row by row.
@@ -112,7 +139,7 @@ pub(in crate::filter::run) fn write(
     let properties = properties().map_err(&parquet)?.build();
     let schema = columns.schema().map_err(&parquet)?;
     let mut writer = SerializedFileWriter::new(target, schema, Arc::new(properties)).map_err(&parquet)?;
-    let mut group: Vec<BTreeMap<String, Json>> = Vec::new();
+    let mut group: Vec<BTreeMap<String, Box<RawValue>>> = Vec::new();
     let mut rows = BufReader::new(lines).lines();
     loop {
         let row = rows.next().transpose().map_err(io)?;
@@ -134,13 +161,15 @@ pub(in crate::filter::run) fn write(
 fn write_group(
     writer: &mut SerializedFileWriter<File>,
     columns: &Columns,
-    rows: &[BTreeMap<String, Json>],
+    rows: &[BTreeMap<String, Box<RawValue>>],
 ) -> Result<()> {
     let mut out = writer.next_row_group()?;
     for name in &columns.names {
-        let values = rows
-            .iter()
-            .map(|row| row.get(name).filter(|value| !value.is_null()));
+        let values = rows.iter().map(|row| {
+            row.get(name)
+                .map(|value| &**value)
+                .filter(|value| value.get() != "null")
+        });
         if let Some(mut column) = out.next_column()? {
             write_column(&mut column, columns.kinds[name], values)?;
             column.close()?;
@@ -153,39 +182,37 @@ fn write_group(
 fn write_column<'v>(
     column: &mut SerializedColumnWriter<'_>,
     kind: Kind,
-    values: impl Iterator<Item = Option<&'v Json>> + Clone,
+    values: impl Iterator<Item = Option<&'v RawValue>> + Clone,
 ) -> Result<()> {
     let levels: Vec<i16> = values.clone().map(|value| i16::from(value.is_some())).collect();
     let present = values.clone().flatten();
     match kind {
         Kind::Int => {
-            let numbers: Vec<i64> = present.filter_map(Json::as_i64).collect();
+            let numbers: Vec<i64> = present.filter_map(read).collect();
             column
                 .typed::<Int64Type>()
                 .write_batch(&numbers, Some(&levels), None)?;
         }
         Kind::Double => {
-            let numbers: Vec<f64> = present.filter_map(Json::as_f64).collect();
+            let numbers: Vec<f64> = present.filter_map(read).collect();
             column
                 .typed::<DoubleType>()
                 .write_batch(&numbers, Some(&levels), None)?;
         }
         Kind::Bool => {
-            let truths: Vec<bool> = present.filter_map(Json::as_bool).collect();
+            let truths: Vec<bool> = present.filter_map(read).collect();
             column
                 .typed::<BoolType>()
                 .write_batch(&truths, Some(&levels), None)?;
         }
         Kind::Text | Kind::Unseen => {
-            let texts: Vec<ByteArray> = present.filter_map(Json::as_str).map(ByteArray::from).collect();
+            let texts: Vec<ByteArray> = present.filter_map(read::<String>).map(byte_array).collect();
             column
                 .typed::<ByteArrayType>()
                 .write_batch(&texts, Some(&levels), None)?;
         }
         Kind::Json => {
-            let texts: Vec<ByteArray> = present
-                .map(|value| ByteArray::from(value.to_string().into_bytes()))
-                .collect();
+            let texts: Vec<ByteArray> = present.map(|value| byte_array(value.get().to_owned())).collect();
             column
                 .typed::<ByteArrayType>()
                 .write_batch(&texts, Some(&levels), None)?;
@@ -198,18 +225,18 @@ fn write_column<'v>(
 /// Lists of texts. Definition levels: 0 no list, 1 an empty one, 2 a null in it, 3 a text.
 fn write_texts<'v>(
     column: &mut SerializedColumnWriter<'_>,
-    values: impl Iterator<Item = Option<&'v Json>>,
+    values: impl Iterator<Item = Option<&'v RawValue>>,
 ) -> Result<()> {
     let (mut texts, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
     for value in values {
-        match value.and_then(Json::as_array) {
+        match value.and_then(read::<Vec<Option<String>>>) {
             None => (definitions.push(0), repetitions.push(0)),
             Some(items) if items.is_empty() => (definitions.push(1), repetitions.push(0)),
             Some(items) => {
-                for (index, item) in items.iter().enumerate() {
-                    definitions.push(if item.is_null() { 2 } else { 3 });
+                for (index, item) in items.into_iter().enumerate() {
+                    definitions.push(if item.is_none() { 2 } else { 3 });
                     repetitions.push(i16::from(index > 0));
-                    texts.extend(item.as_str().map(ByteArray::from));
+                    texts.extend(item.map(byte_array));
                 }
                 ((), ())
             }
@@ -226,7 +253,11 @@ fn column_type(name: &str, kind: Kind) -> Result<Type> {
         Kind::Int => optional(name, Physical::INT64).build(),
         Kind::Double => optional(name, Physical::DOUBLE).build(),
         Kind::Bool => optional(name, Physical::BOOLEAN).build(),
-        Kind::Text | Kind::Unseen | Kind::Json => text(name).build(),
+        Kind::Text | Kind::Unseen => text(name).build(),
+        Kind::Json => optional(name, Physical::BYTE_ARRAY)
+            .with_converted_type(ConvertedType::JSON)
+            .with_logical_type(Some(LogicalType::Json))
+            .build(),
         Kind::Texts => {
             let list = Type::group_type_builder("list")
                 .with_repetition(Repetition::REPEATED)
@@ -252,8 +283,12 @@ fn text(name: &str) -> PrimitiveTypeBuilder<'_> {
         .with_logical_type(Some(LogicalType::String))
 }
 
+fn byte_array(text: String) -> ByteArray {
+    ByteArray::from(text.into_bytes())
+}
+
 /// An object's entries in the order they stand.
-struct Ordered(Vec<(String, Json)>);
+struct Ordered(Vec<(String, Box<RawValue>)>);
 
 impl<'de> Deserialize<'de> for Ordered {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {

@@ -3,9 +3,12 @@
 use std::fs::File;
 
 use jiff::Timestamp;
+use parquet::basic::ConvertedType;
+use parquet::file::reader::FileReader as _;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::record::reader::RowIter;
 use parquet::record::{Field, Row};
+use serde_json::value::RawValue;
 use serde_json::{Map, Number, Value as Json};
 
 use super::wrap;
@@ -19,6 +22,8 @@ const BATCH: usize = 4 << 20;
 pub(in crate::filter::run) struct ParquetRows {
     name: String,
     rows: RowIter<'static>,
+    /// Whether each column holds JSON as text.
+    is_json: Vec<bool>,
     read: u64,
     batch: Vec<u8>,
 }
@@ -27,8 +32,12 @@ impl ParquetRows {
     /// The rows of an open file.
     pub(in crate::filter::run) fn open(name: &str, file: File) -> Result<Self, FilterError> {
         let reader = SerializedFileReader::new(file).map_err(wrap(name))?;
+        let schema = reader.metadata().file_metadata().schema_descr();
+        let columns = schema.root_schema().get_fields().iter();
+        let is_json = columns.map(|column| column.get_basic_info().converted_type() == ConvertedType::JSON);
         Ok(Self {
             name: name.to_owned(),
+            is_json: is_json.collect(),
             rows: RowIter::from_file_into(Box::new(reader)),
             read: 0,
             batch: Vec::new(),
@@ -45,11 +54,13 @@ impl Batches for ParquetRows {
             let Some(row) = self.rows.next() else { break };
             let row = row.map_err(wrap(&self.name))?;
             self.read += 1;
-            write_row(&mut self.batch, &row).map_err(|(column, what)| FilterError::Column {
-                file: self.name.clone(),
-                row: self.read,
-                column,
-                what,
+            write_row(&mut self.batch, &row, &self.is_json).map_err(|(column, what)| {
+                FilterError::Column {
+                    file: self.name.clone(),
+                    row: self.read,
+                    column,
+                    what,
+                }
             })?;
             self.batch.push(b'\n');
         }
@@ -60,12 +71,19 @@ impl Batches for ParquetRows {
 type Refused = (String, &'static str);
 
 /// Writes a row as an object, its columns in their order.
-fn write_row(line: &mut Vec<u8>, row: &Row) -> Result<(), Refused> {
+fn write_row(line: &mut Vec<u8>, row: &Row, is_json: &[bool]) -> Result<(), Refused> {
     line.push(b'{');
     for (index, (column, field)) in row.get_column_iter().enumerate() {
         let refuse = |what| (column.clone(), what);
         if index > 0 {
             line.extend_from_slice(b", ");
+        }
+        if let (Field::Str(text), Some(true)) = (field, is_json.get(index)) {
+            serde_json::to_writer(&mut *line, column).map_err(|_| refuse("a name that JSON cannot hold"))?;
+            line.extend_from_slice(b": ");
+            write_json(line, text)
+                .ok_or_else(|| refuse("a text that is no JSON, though its type says so"))?;
+            continue;
         }
         let value = json(field).map_err(refuse)?;
         let written = serde_json::to_writer(&mut *line, column).and_then(|()| {
@@ -76,6 +94,16 @@ fn write_row(line: &mut Vec<u8>, row: &Row) -> Result<(), Refused> {
     }
     line.push(b'}');
     Ok(())
+}
+
+/// Writes a text that holds JSON, as it is but on one line: in JSON, line ends stand between values only.
+fn write_json(line: &mut Vec<u8>, text: &str) -> Option<()> {
+    serde_json::from_str::<&RawValue>(text).ok()?;
+    line.extend(text.bytes().map(|byte| match byte {
+        b'\n' | b'\r' => b' ',
+        byte => byte,
+    }));
+    Some(())
 }
 
 /// A value as JSON: moments and days as ISO 8601 in UTC, decimals as texts, numbers that are none as `null`.
