@@ -7,9 +7,9 @@ use super::base64;
 use super::check::{Problem, Version};
 use super::entry::{Found, LogEntry, TestsSaid};
 use super::instance::{Instance, PatchField};
-use super::manifest::{EnvironmentEntry, FunnelStep};
-use super::variants;
+use super::manifest::{EnvironmentEntry, FunnelStep, Manifest};
 use super::walk::{End, Trail, fresh, trails, walk};
+use super::{patches, variants};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
@@ -24,12 +24,34 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
             "it is not the hash of the recipe's text",
         ));
     }
+    if let Some(what) = other_dataset(manifest) {
+        problems.push(Problem::at(MANIFEST, "recipe.text", what));
+    }
     let trails = trails(version.log.iter().cloned());
     let kept = walk_again(version, &trails, problems);
     environments(version, files, problems);
     oracles(version, problems);
     rows(version, &trails, &kept, problems);
     variants::agree(version, problems);
+}
+
+/// In what the recipe's text speaks of another dataset than the manifest.
+fn other_dataset(manifest: &Manifest) -> Option<String> {
+    let Ok(table) = manifest.recipe.text.parse::<toml::Table>() else {
+        return Some("it is no TOML".to_owned());
+    };
+    let said = |key: &str| table.get("dataset")?.get(key)?.as_str().map(str::to_owned);
+    let dataset = &manifest.dataset;
+    for (key, value) in [("name", &dataset.name), ("version", &dataset.version)] {
+        let text = said(key);
+        if text.as_ref() != Some(value) {
+            let text = text.map_or_else(|| "nothing".to_owned(), |text| format!("`{text}`"));
+            return Some(format!(
+                "its dataset.{key} is {text}, the manifest's is `{value}`"
+            ));
+        }
+    }
+    None
 }
 
 /// Leads everybody in the log through the funnel's steps again; gives those that are kept.
@@ -306,15 +328,27 @@ fn row_fault(
                 field.name()
             ));
         };
-        let files = row.splits.iter().filter(|file| file.part == Some(*part)).count();
-        let sections = sections(&bytes);
-        (files != sections).then(|| {
-            format!(
-                "{} has {sections} files, and splits puts {files} into {}",
+        let found = patches::paths(&bytes);
+        let split = row.splits.iter().filter(|file| file.part == Some(*part));
+        let split: Vec<_> = split.map(|file| file.path.clone()).collect();
+        if found.len() != split.len() {
+            return Some(format!(
+                "{} has {} files, and splits puts {} into {}",
                 field.name(),
+                found.len(),
+                split.len(),
                 part.name()
-            )
-        })
+            ));
+        }
+        if let Some(index) = first_difference(&found, &split) {
+            return Some(format!(
+                "{} is about `{}`, where splits has `{}`",
+                field.name(),
+                found[index],
+                split[index]
+            ));
+        }
+        patches::fault(&bytes).map(|what| format!("{} is no patch: {what}", field.name()))
     })
 }
 
@@ -326,12 +360,4 @@ fn patch_bytes(row: &Instance, field: PatchField) -> Option<Vec<u8>> {
     } else {
         Some(text.as_bytes().to_vec())
     }
-}
-
-/// How many files a patch is about: no line of a hunk begins with a letter, and base85 holds no space.
-fn sections(patch: &[u8]) -> usize {
-    patch
-        .split_inclusive(|byte| *byte == b'\n')
-        .filter(|line| line.starts_with(b"diff --git "))
-        .count()
 }

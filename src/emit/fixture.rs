@@ -230,7 +230,7 @@ pub(crate) fn input() -> EmitInput {
             variants: vec![],
             strip: crate::recipe::variants::Policy::default(),
         },
-        recipe_text: "[dataset]\nname = \"sample\"\n".into(),
+        recipe_text: "[dataset]\nname = \"sample\"\nversion = \"0.1.0\"\n".into(),
         tool_version: "0.1.0".into(),
         sources: vec![Source {
             repo: "quarry-bench/pantry".parse().unwrap(),

@@ -30,6 +30,7 @@ pub mod error;
 pub mod input;
 pub mod instance;
 pub mod manifest;
+mod patches;
 pub mod rows;
 pub mod run;
 pub mod schema;

@@ -261,6 +261,15 @@ fn the_check_sees_what_was_changed() {
         tamper(INSTANCES, &swap(r#""FAIL_TO_PASS":["tests/test_a.py::test_a[1 é]"]"#, r#""FAIL_TO_PASS":[]"#)),
         tamper(INSTANCES, &swap(r#""base64_fields":["patch"]"#, r#""base64_fields":[]"#)),
         tamper(INSTANCES, &swap(r#""part":"docs""#, r#""part":"other""#)),
+        tamper(INSTANCES, &swap(r"@@ -1 +1 @@\n-1\n+2", r"@@ -1 +1 @@\n-1\n+2\n+3")),
+        tamper(INSTANCES, &swap(r"+++ b/docs/a.md", r"+++ b/docs/b.md")),
+        tamper(MANIFEST, &|bytes| {
+            // With a sum that fits, too.
+            let text = swap(r#"version = \"0.1.0\""#, r#"version = \"0.3.0\""#)(bytes);
+            let mut manifest: Manifest = serde_json::from_slice(&text).unwrap();
+            manifest.recipe.sha256 = crate::domain::hash::sha256_hex(manifest.recipe.text.as_bytes());
+            canonical::document(&manifest).unwrap()
+        }),
         tamper(INSTANCES, &swap("3.11.7", "3.11.8")),
         tamper(INSTANCES, &swap(r#""runs_before":3"#, r#""runs_before": 3"#)),
         tamper(INSTANCES, &swap(r#""runs_before":3"#, r#""runs_before":"3""#)),
@@ -277,6 +286,9 @@ fn the_check_sees_what_was_changed() {
     `instances.jsonl` at line 1: `quarry-bench__pantry-2`: its FAIL_TO_PASS is not what the log and the manifest say
     `instances.jsonl` at line 1: `quarry-bench__pantry-2`: patch has 0 files, and splits puts 2 into gold
     `instances.jsonl` at line 1: `quarry-bench__pantry-2`: docs_patch has 1 files, and splits puts 0 into docs
+    `instances.jsonl` at line 1: `quarry-bench__pantry-2`: test_patch is no patch: line 7 is beyond the lines that its hunk announces
+    `instances.jsonl` at line 1: `quarry-bench__pantry-2`: docs_patch is about `docs/b.md`, where splits has `docs/a.md`
+    `manifest.json` at recipe.text: its dataset.version is `0.3.0`, the manifest's is `0.1.0`
     `instances.jsonl` at line 1: `quarry-bench__pantry-2`: its interpreter is not what the log and the manifest say
     `instances.jsonl` at line 1: it is not written in the canonical form
     `instances.jsonl` at line 1: /runs_before: "3" is not of type "integer"
