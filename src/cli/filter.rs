@@ -16,7 +16,7 @@ use crate::filter::run::{Input, Output, filter_dataset};
 use crate::mine::split::Splitter;
 use crate::pipeline::PipelineError;
 use crate::pipeline::select::{ask, field};
-use crate::pipeline::source::sources_of;
+use crate::pipeline::source::{sources_of, spelled};
 use crate::recipe::window::Window;
 
 pub(super) fn run(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
@@ -38,7 +38,8 @@ fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
     let loaded = load(&args.recipe, &args.work)?;
     let (context, _lock) = session.open()?;
     let sources = sources_of(&context, &loaded.recipe)?;
-    let field = field(&context, &loaded.recipe, &sources, &args.work.only)?;
+    let only = spelled(&sources, &args.work.only);
+    let field = field(&context, &loaded.recipe, &sources, &only)?;
     let selection = ask(&context, &loaded.recipe, &field, &BTreeMap::new())?;
     let kept: Vec<_> = selection.waiting.iter().map(ToString::to_string).collect();
     let mut text = selection.funnel.text();

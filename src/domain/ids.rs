@@ -68,6 +68,11 @@ impl RepoName {
         &self.name
     }
 
+    /// Whether both are names of one repository: forges take no notice of the letters' case.
+    pub fn is(&self, other: &Self) -> bool {
+        self.owner.eq_ignore_ascii_case(&other.owner) && self.name.eq_ignore_ascii_case(&other.name)
+    }
+
     /// `owner__name`: the form that instance ids and folder names use.
     pub fn flat(&self) -> String {
         format!("{}__{}", self.owner, self.name)
@@ -313,6 +318,8 @@ mod tests {
         ] {
             assert!(wrong.parse::<CandidateId>().is_err(), "{wrong}");
         }
+        let repo = |text: &str| text.parse::<RepoName>().unwrap();
+        assert!(repo("PSF/Requests").is(&repo("psf/requests")) && !repo("psf/a").is(&repo("psf/b")));
         let sha = "d16bfe05a744909de4b27f5875fe0d4ed41ce607";
         assert_eq!(sha.parse::<CommitSha>().unwrap().to_string(), sha);
         assert!("d16b".parse::<CommitSha>().is_err());

@@ -147,7 +147,7 @@ impl Program {
     pub fn environment(&self, repo: &RepoName, source: &dyn FactSource) -> Result<Option<usize>, EvalError> {
         let sight = Sight::new(self, source);
         for (index, environment) in self.environments.iter().enumerate() {
-            if environment.repo.as_ref().is_some_and(|wanted| wanted != repo) {
+            if environment.repo.as_ref().is_some_and(|wanted| !wanted.is(repo)) {
                 continue;
             }
             match environment

@@ -46,8 +46,30 @@ pub struct PullHead {
     pub number: u32,
     /// The object that the ref names.
     pub object: CommitSha,
-    /// Whether the mirror holds that object, and it is a commit.
-    pub present: bool,
+    /// What that object is.
+    pub target: PullTarget,
+}
+
+/// What a pull request's ref leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PullTarget {
+    /// A commit that the mirror holds.
+    Commit,
+    /// An object that the mirror does not hold.
+    Missing,
+    /// Something that no pull request can be: a tree, a blob, a tag.
+    Other(&'static str),
+}
+
+/// A ref among the pull requests' that names none.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct OddRef {
+    /// The full name; bytes that are not UTF-8 are replaced.
+    pub name: String,
+    /// The object that it leads to; all zeros when it leads to none.
+    pub object: CommitSha,
+    /// Why it names no pull request.
+    pub why: &'static str,
 }
 
 pub(super) fn oid(sha: CommitSha) -> Oid {
@@ -141,31 +163,53 @@ impl Mirror {
         Ok(tips)
     }
 
-    /// Every pull request's head, by number.
+    /// Every pull request's head, by number, and the refs beside them that name none, by name. (`refs/pull/N/merge` is a
+    /// forge's own try at a merge and neither.)
     ///
     /// # Errors
     /// When the refs cannot be listed.
-    pub fn pull_heads(&self) -> Result<Vec<PullHead>, GitError> {
-        let mut heads = vec![];
-        self.each_ref("refs/pull/", |name, reference| {
-            let number = name
-                .strip_prefix("refs/pull/")
-                .and_then(|rest| rest.strip_suffix("/head"));
-            // As a forge writes it: `007` is not 7.
-            let number = number.and_then(|digits| {
-                let number: u32 = digits.parse().ok()?;
-                (number.to_string() == digits).then_some(number)
-            });
-            if let (Some(number), Some(object)) = (number, reference.target()) {
-                heads.push(PullHead {
-                    number,
-                    object: sha(object),
-                    present: reference.peel_to_commit().is_ok(),
+    pub fn pull_heads(&self) -> Result<(Vec<PullHead>, Vec<OddRef>), GitError> {
+        let list = || -> Result<_, git2::Error> {
+            let (mut heads, mut odd) = (vec![], vec![]);
+            for reference in self.repo.references_glob("refs/pull/*")? {
+                let reference = reference?;
+                let name = String::from_utf8_lossy(reference.name_bytes()).into_owned();
+                let why = match (pull_ref(&name), reference.target()) {
+                    (PullRef::Merge, _) => continue,
+                    (PullRef::Head(number), Some(object)) => {
+                        heads.push(PullHead {
+                            number,
+                            object: sha(object),
+                            target: self.pull_target(object),
+                        });
+                        continue;
+                    }
+                    (PullRef::Head(_), None) => "it leads to another ref",
+                    (PullRef::Odd(why), _) => why,
+                };
+                let object = reference.resolve().ok().and_then(|direct| direct.target());
+                odd.push(OddRef {
+                    name,
+                    object: sha(object.unwrap_or(Oid::ZERO_SHA1)),
+                    why,
                 });
             }
-        })?;
-        heads.sort();
-        Ok(heads)
+            heads.sort();
+            odd.sort();
+            Ok((heads, odd))
+        };
+        list().map_err(GitError::library("list the refs"))
+    }
+
+    fn pull_target(&self, object: Oid) -> PullTarget {
+        let found = self.repo.find_object(object, None);
+        match found.ok().and_then(|found| found.kind()) {
+            Some(ObjectType::Commit) => PullTarget::Commit,
+            Some(ObjectType::Tree) => PullTarget::Other("a tree"),
+            Some(ObjectType::Blob) => PullTarget::Other("a blob"),
+            Some(_) => PullTarget::Other("a tag"),
+            None => PullTarget::Missing,
+        }
     }
 
     fn each_ref(
@@ -268,6 +312,31 @@ impl Mirror {
             }
         }
         Ok(None)
+    }
+}
+
+enum PullRef {
+    Head(u32),
+    Merge,
+    Odd(&'static str),
+}
+
+/// What a name below `refs/pull/` says: as a forge writes it, so `007` is not 7.
+fn pull_ref(name: &str) -> PullRef {
+    let rest = name.strip_prefix("refs/pull/").unwrap_or(name);
+    let Some((digits, kind @ ("head" | "merge"))) = rest.split_once('/') else {
+        return PullRef::Odd("it is not `refs/pull/N/head`");
+    };
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return PullRef::Odd("its number is none");
+    }
+    if digits.len() > 1 && digits.starts_with('0') {
+        return PullRef::Odd("its number begins with a zero, as no forge writes it");
+    }
+    match digits.parse() {
+        Ok(number) if kind == "head" => PullRef::Head(number),
+        Ok(_) => PullRef::Merge,
+        Err(_) => PullRef::Odd("its number is greater than any that a forge gives"),
     }
 }
 

@@ -25,6 +25,12 @@ pub struct Page {
     pub heads: BTreeMap<u32, Decided>,
     /// Whether every head that had not landed by then was looked at again.
     pub looked_again: bool,
+    /// Heads that earlier readings decided and that the mirror has no longer.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub gone: BTreeSet<u32>,
+    /// The number under which odd refs were told, if there were any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub odd: Option<u32>,
 }
 
 /// A decided head.
@@ -46,6 +52,8 @@ pub struct Known {
     tips: Vec<BTreeSet<CommitSha>>,
     /// The refs of the last reading that came to its end.
     refs: Option<String>,
+    /// The number under which it told of odd refs, if there were any.
+    odd: Option<u32>,
 }
 
 /// What is to do.
@@ -71,8 +79,10 @@ impl Known {
                     .into_iter()
                     .map(|(number, decided)| (number, (decided, place))),
             );
+            known.heads.retain(|number, _| !page.gone.contains(number));
             if page.looked_again {
                 known.refs = Some(page.refs);
+                known.odd = page.odd;
                 known
                     .heads
                     .values_mut()
@@ -104,6 +114,18 @@ impl Known {
             }
         }
         work
+    }
+
+    /// Pull requests that were decided and that the mirror, which has these heads now, has lost. What was decided of others may
+    /// rest on them.
+    pub fn gone(&self, heads: &BTreeMap<u32, CommitSha>) -> BTreeSet<u32> {
+        let known = self.heads.keys().copied();
+        known.filter(|number| !heads.contains_key(number)).collect()
+    }
+
+    /// The number under which the last reading told of odd refs, if there were any.
+    pub fn odd(&self) -> Option<u32> {
+        self.odd
     }
 
     /// Whether a reading of just these refs came to its end.
@@ -155,6 +177,8 @@ mod tests {
                 })
                 .collect(),
             looked_again,
+            gone: BTreeSet::new(),
+            odd: None,
         }
     }
 

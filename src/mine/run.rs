@@ -3,6 +3,7 @@
 mod error;
 mod mirror;
 mod reader;
+mod refs;
 
 use std::collections::BTreeMap;
 
@@ -10,7 +11,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 
 pub use error::MineError;
-pub use mirror::{Batch, Read, Reading, Refs, read_mirror};
+pub use mirror::{Batch, Read, Reading, read_mirror};
+pub use refs::Refs;
 
 use super::plan::{Known, Page};
 use super::sides::Limits;
@@ -182,7 +184,7 @@ fn note(summary: &Summary) -> String {
     )
 }
 
-/// The mirror's folder and its repository.
+/// The mirror's folder and its repository, which keeps the spelling that it was first mined under.
 fn place(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoName), MineError> {
     let source = &settings.source;
     let no_name = || MineError::NoName {
@@ -194,18 +196,24 @@ fn place(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoNam
             .clone()
             .or_else(|| name::name_in_url(source))
             .ok_or_else(no_name)?;
+        let repo = context.store.spelled(&repo)?;
         return Ok((
             context.workspace.mirrors().join(format!("{}.git", repo.flat())),
             repo,
         ));
     }
     let mirror = Utf8Path::new(source).to_owned();
+    if !mirror.exists() {
+        return Err(MineError::NoMirror {
+            mirror: source.clone(),
+        });
+    }
     let repo = settings
         .repo
         .clone()
         .or_else(|| mirror_repo_name(mirror.as_std_path()))
         .ok_or_else(no_name)?;
-    Ok((mirror, repo))
+    Ok((mirror, context.store.spelled(&repo)?))
 }
 
 fn fetch(context: &Context, url: &str, mirror: &Utf8Path) -> Result<Transfer, MineError> {

@@ -12,13 +12,25 @@ use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{CandidateId, CommitSha};
 
 /// Grows when what mining decides changes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
+
+/// The rule by which a pull request is none any longer: the mirror that an earlier reading found it in has lost it. It is
+/// no part of what that mirror holds now.
+pub const GONE: &str = "mine-head-gone";
+
+/// The rule about refs that name no pull request.
+pub const ODD_REFS: &str = "mine-odd-refs";
+
+/// A ref that names no pull request: its name, the object that it leads to, and why it names none.
+pub type OddRef<'a> = (&'a str, CommitSha, &'static str);
 
 /// Why a pull request makes no candidate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
     /// The mirror has the ref but not the commit.
     HeadMissing,
+    /// Its ref leads to something else than a commit.
+    HeadIs(&'static str),
     /// It is not taken for merged.
     Miss(Miss),
     /// It landed, and yet.
@@ -33,6 +45,9 @@ pub enum Reason {
 /// Every rule that mining decides by, with what it asks.
 pub const RULES: &[(&str, &str)] = &[
     ("mine-head-missing", "the pull request's head is in the mirror"),
+    ("mine-head-no-commit", "the pull request's head is a commit"),
+    (GONE, "the mirror that had the pull request's head still has it"),
+    (ODD_REFS, "every ref below `refs/pull/` names a pull request"),
     (
         "mine-not-merged",
         "a branch holds the pull request, names it, or repeats its change",
@@ -79,6 +94,11 @@ pub fn decision(trunk: &Trunk<'_>, candidate: CandidateId, head: CommitSha, reas
         Reason::HeadMissing => {
             ("mine-head-missing", json!({}), format!("the mirror names {head} and does not hold it"))
         }
+        Reason::HeadIs(kind) => (
+            "mine-head-no-commit",
+            json!({"is": kind}),
+            format!("its ref leads to {kind}, not to a commit"),
+        ),
         Reason::Miss(Miss::NoTrace) => (
             "mine-not-merged",
             json!({}),
@@ -133,7 +153,34 @@ pub fn decision(trunk: &Trunk<'_>, candidate: CandidateId, head: CommitSha, reas
             (rule, with(more, "landed_by", json!(commit)), evidence)
         }
     };
-    let observed = with(more, "head", json!(head));
+    drop_by(rule, candidate, with(more, "head", json!(head)), evidence)
+}
+
+/// The decision on a pull request that the mirror has lost since an earlier reading.
+pub fn gone(candidate: CandidateId) -> Decision {
+    let evidence = "the mirror had it and has it no longer: it was deleted there, or this is another mirror";
+    drop_by(GONE, candidate, json!({}), evidence.to_owned())
+}
+
+/// The decision on refs that name no pull request, told under one number that is none's.
+pub fn odd_refs(candidate: CandidateId, refs: &[OddRef<'_>]) -> Decision {
+    const SHOWN: usize = 5;
+    let of = |(name, object, why): &OddRef<'_>| json!({"name": name, "object": object, "why": why});
+    let observed = json!({"refs": refs.iter().map(of).collect::<Vec<_>>()});
+    let shown: Vec<String> = refs
+        .iter()
+        .take(SHOWN)
+        .map(|(name, _, why)| format!("`{name}`: {why}"))
+        .collect();
+    let more = match refs.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!("; and {more} more"),
+    };
+    let evidence = format!("no pull request is named by {}{more}", shown.join("; "));
+    drop_by(ODD_REFS, candidate, observed, evidence)
+}
+
+fn drop_by(rule: &str, candidate: CandidateId, observed: Value, evidence: String) -> Decision {
     let input_key = KeyHasher::new("mine", VERSION)
         .part("rule", rule.as_bytes())
         .json("observed", &observed)

@@ -57,6 +57,7 @@ pub fn explain(
     id: &CandidateId,
     recipe: Option<&Recipe>,
 ) -> Result<Explained, PipelineError> {
+    let id = &spelled(context, id)?;
     let split = recipe.map(|recipe| recipe.split.clone()).unwrap_or_default();
     let splitter = Splitter::new(&split)?;
     let store = &context.store;
@@ -75,6 +76,14 @@ pub fn explain(
     Ok(Explained {
         story: Story::new(id.clone(), candidate, parts, decisions, attempts),
         environments,
+    })
+}
+
+/// A pull request as the ledger spells it.
+fn spelled(context: &Context, id: &CandidateId) -> Result<CandidateId, PipelineError> {
+    Ok(CandidateId {
+        repo: context.store.spelled(&id.repo)?,
+        number: id.number,
     })
 }
 
@@ -224,6 +233,7 @@ fn by_attempt(
     number: Option<usize>,
     stage: Option<Stage>,
 ) -> Result<Attempt, PipelineError> {
+    let candidate = &spelled(context, candidate)?;
     let attempts = context.store.attempts(None, Some(candidate))?;
     let (count, hint) = (
         attempts.len(),

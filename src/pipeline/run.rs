@@ -7,7 +7,7 @@ use super::prove::{Means, Proof, Prover};
 use super::publish::request;
 use super::report::RunReport;
 use super::select::{Field, ask, field};
-use super::source::MinedSource;
+use super::source::{MinedSource, spelled};
 use super::vary::{Variety, vary};
 use crate::build::run::BuildSettings;
 use crate::domain::attempt::AttemptOutcome;
@@ -58,7 +58,7 @@ pub async fn run(
     emit: bool,
 ) -> Result<Outcome, PipelineError> {
     let recipe = &loaded.recipe;
-    let only = settings.only.clone();
+    let only = spelled(sources, &settings.only);
     let emit = emit && only.is_empty();
     if emit {
         emit::run::prepare(context, recipe, &loaded.text_hash)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::error::PipelineError;
-use crate::domain::ids::RepoName;
+use crate::domain::ids::{CandidateId, RepoName};
 use crate::emit::manifest::Source;
 use crate::git;
 use crate::mine;
@@ -107,6 +107,18 @@ pub async fn mine(
             .put_cursor(&format!("{CURSOR}{}", mined.repo), data)?;
     }
     Ok((mined, summary))
+}
+
+/// Pull requests as the ledger spells them: a repository's name in other letters is still its name.
+pub fn spelled(sources: &[MinedSource], ids: &[CandidateId]) -> Vec<CandidateId> {
+    let spell = |id: &CandidateId| {
+        let known = sources.iter().find(|source| source.repo.is(&id.repo));
+        CandidateId {
+            repo: known.map_or_else(|| id.repo.clone(), |source| source.repo.clone()),
+            number: id.number,
+        }
+    };
+    ids.iter().map(spell).collect()
 }
 
 /// The mined repositories of this workspace that the recipe is for, by name.

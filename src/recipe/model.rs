@@ -96,7 +96,7 @@ pub struct Source {
 impl Source {
     /// Whether the recipe looks at this repository.
     pub fn admits(&self, repo: &RepoName) -> bool {
-        self.repositories.is_empty() || self.repositories.contains(repo)
+        self.repositories.is_empty() || self.repositories.iter().any(|known| known.is(repo))
     }
 }
 

@@ -52,7 +52,8 @@ impl Store {
     }
 
     /// Records a batch of mining in one transaction: candidates (a known one is replaced), mining's own decisions
-    /// (a known one stays; a candidate that is dropped now is one no longer), and where to go on.
+    /// (the last one of a pull request is what holds, so one that was taken before is taken again after another; a candidate
+    /// that is dropped now is one no longer), and where to go on.
     ///
     /// # Errors
     /// [`StoreError`] when the ledger cannot be written; then nothing of the batch is.
@@ -81,7 +82,7 @@ impl Store {
             for decision in decisions.iter().filter(|decision| !decision.kept) {
                 withdraw.execute([decision.candidate.to_string()])?;
             }
-            append_decisions(transaction, MINE_SCOPE, &decisions)?;
+            append_latest(transaction, MINE_SCOPE, decisions)?;
             if let Some((name, data)) = cursor {
                 put_cursor(transaction, &name, &data)?;
             }
@@ -103,6 +104,29 @@ impl Store {
             rows.collect::<rusqlite::Result<Vec<(String, String)>>>()
         })?;
         rows.iter().map(|(id, data)| self.parse(id, data)).collect()
+    }
+
+    /// The repository's name as it was first mined, where it was mined under this name in other letters; else this name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub fn spelled(&self, repo: &RepoName) -> Result<RepoName, StoreError> {
+        let names = self.transact(|transaction| {
+            // Mining's cursors: `mine:owner/name/N`.
+            let mut query = transaction.prepare_cached(
+                "SELECT name FROM cursors WHERE name >= 'mine:' AND name < 'mine;' ORDER BY name",
+            )?;
+            let rows = query.query_map([], |row| row.get::<_, String>(0))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        let known = names.iter().filter_map(|name| {
+            let (name, _) = name.strip_prefix("mine:")?.rsplit_once('/')?;
+            name.parse::<RepoName>().ok()
+        });
+        Ok(known
+            .into_iter()
+            .find(|known| known.is(repo))
+            .unwrap_or_else(|| repo.clone()))
     }
 
     /// One candidate, if mining found it merged.
@@ -341,6 +365,38 @@ impl Store {
         let name = name.to_owned();
         self.transact(move |transaction| put_cursor(transaction, &name, &data))
     }
+}
+
+/// Appends decisions so that the last one on each candidate is the one given here: nothing for a candidate whose last one is
+/// just that, else a new row; its key has a counter where the same decision was taken before others.
+fn append_latest(
+    transaction: &Transaction<'_>,
+    scope: &str,
+    mut decisions: Vec<Decision>,
+) -> rusqlite::Result<()> {
+    let mut rows = transaction.prepare_cached(
+        "SELECT rule, input_key FROM decisions WHERE scope = ?1 AND candidate = ?2 ORDER BY seq",
+    )?;
+    let mut fresh = Vec::with_capacity(decisions.len());
+    for mut decision in decisions.drain(..) {
+        let known = rows
+            .query_map(params![scope, decision.candidate.to_string()], |row| {
+                Ok((row.get(0)?, row.get(1)?))
+            })?
+            .collect::<rusqlite::Result<Vec<(String, String)>>>()?;
+        let is_same = |(rule, key): &&(String, String)| {
+            rule == decision.rule.as_str() && key.split('+').next() == Some(&decision.input_key)
+        };
+        if known.last().as_ref().is_some_and(is_same) {
+            continue;
+        }
+        let before = known.iter().filter(is_same).count();
+        if before > 0 {
+            decision.input_key = format!("{}+{before}", decision.input_key);
+        }
+        fresh.push(decision);
+    }
+    append_decisions(transaction, scope, &fresh)
 }
 
 fn put_cursor(transaction: &Transaction<'_>, name: &str, data: &serde_json::Value) -> rusqlite::Result<()> {

@@ -172,3 +172,44 @@ fn a_ledger_of_the_first_shape_is_brought_to_the_newest_and_keeps_its_rows() {
     assert_eq!((version, indexed), (LEDGER_VERSION, true));
     assert_eq!(store.decisions(None, None).unwrap().len(), 1);
 }
+
+#[test]
+fn the_last_decision_of_mining_is_the_one_that_holds_however_often_it_turns() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    let put = |rule: &str| {
+        let decisions = vec![decision("a/b#1", rule, "k")];
+        store.put_mined(vec![], decisions, None).unwrap();
+        let rows = store.decisions(Some(MINE_SCOPE), None).unwrap();
+        (rows.len(), rows.last().unwrap().1.rule.to_string())
+    };
+    for (rule, rows) in [
+        ("mine-a", 1),
+        ("mine-a", 1),
+        ("mine-b", 2),
+        ("mine-a", 3),
+        ("mine-a", 3),
+        ("mine-b", 4),
+        ("mine-a", 5),
+    ] {
+        assert_eq!(put(rule), (rows, rule.to_owned()));
+    }
+}
+
+#[test]
+fn a_repository_keeps_the_letters_it_was_first_mined_under() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    let spelled = |text: &str| store.spelled(&text.parse().unwrap()).unwrap().to_string();
+    assert_eq!(spelled("PSF/Requests"), "PSF/Requests");
+    store
+        .put_mined(
+            vec![],
+            vec![],
+            Some(("mine:psf/requests/1".to_owned(), json!({}))),
+        )
+        .unwrap();
+    assert_eq!(spelled("PSF/Requests"), "psf/requests");
+    assert_eq!(spelled("psf/requests"), "psf/requests");
+    assert_eq!(spelled("psf/requests2"), "psf/requests2");
+}

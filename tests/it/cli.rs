@@ -81,7 +81,7 @@ fn wrong_inputs_have_their_exit_codes() {
                 nowhere.to_str().unwrap(),
             ],
             3,
-            "nowhere",
+            "nowhere`: nothing is there",
         ),
         (
             &["run", swebench.to_str().unwrap(), "--sample", "--since", "May"],
@@ -250,6 +250,36 @@ fn a_version_is_made_of_regular_files() {
     let (code, _, stderr) = run(quarry(folder.path()).args(["emit", "--verify"]).arg(&version));
     assert_eq!(code, Some(3), "{stderr}");
     assert!(stderr.contains("it is no regular file"), "{stderr}");
+}
+
+#[test]
+fn a_repositorys_name_is_the_same_in_other_letters() {
+    let folder = tempfile::tempdir().unwrap();
+    let mine = |repo: &[&str]| {
+        let mirror = folder
+            .path()
+            .join(".quarry/mirrors")
+            .join("quarry-bench+pantry.git");
+        let mut command = quarry(folder.path());
+        command
+            .arg("mine")
+            .arg("--mirror")
+            .arg(&mirror)
+            .args(repo)
+            .arg("--json");
+        let told: Value = serde_json::from_slice(&succeed(&mut command).stdout).unwrap();
+        (told["repo"].as_str().unwrap().to_owned(), told["known"].clone())
+    };
+    succeed(quarry(folder.path()).args(["mine", "--sample"]));
+    let (repo, known) = mine(&["--repo", "Quarry-Bench/PANTRY"]);
+    assert_eq!(repo, "quarry-bench/pantry");
+    assert!(known.as_u64().unwrap() > 0, "{known}");
+    let status = succeed(quarry(folder.path()).args(["status", "--json"]));
+    let status: Value = serde_json::from_slice(&status.stdout).unwrap();
+    assert_eq!(status["repositories"].as_array().unwrap().len(), 1);
+    let (code, text, _) = run(quarry(folder.path()).args(["explain", "QUARRY-bench/Pantry#20"]));
+    assert_eq!(code, Some(0));
+    assert!(text.starts_with("quarry-bench/pantry#20\n"), "{text}");
 }
 
 #[test]

@@ -16,6 +16,12 @@ pub enum MineError {
     /// The diffs.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// There is nothing at the mirror's path.
+    #[error("find the mirror `{mirror}`: nothing is there")]
+    NoMirror {
+        /// The mirror as given.
+        mirror: String,
+    },
     /// Nothing says which repository the mirror is of.
     #[error("tell which repository `{mirror}` is a mirror of")]
     NoName {
@@ -57,6 +63,9 @@ impl MineError {
             Self::Git(error) => error.hints(),
             Self::Store(error) => error.hints(),
             Self::Blob(error) => error.hints(),
+            Self::NoMirror { .. } => {
+                vec!["give the path of a git mirror, or an address that git clones".into()]
+            }
             Self::NoName { .. } => vec!["name it: `--repo OWNER/NAME`".into()],
             Self::NoPullRequests { .. } => vec![
                 "in the mirror: `git fetch origin '+refs/pull/*/head:refs/pull/*/head'`".into(),

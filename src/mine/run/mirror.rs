@@ -1,20 +1,19 @@
 //! Reading one mirror: from refs to batches of candidates and decisions, on all cores, in order.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
 use super::error::MineError;
 use super::reader::Reader;
+use super::refs::{Refs, all_refs, fingerprint, short};
 use crate::domain::candidate::Candidate;
 use crate::domain::candidate::MergeKind;
 use crate::domain::decision::Decision;
-use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, CommitSha, RepoName};
 use crate::git::bulk;
-use crate::git::mirror::{Mirror, PullHead};
+use crate::git::mirror::{Mirror, OddRef, PullHead, PullTarget};
 use crate::mine::assemble::{Setting, candidate};
 use crate::mine::graph::{Graph, Node, NodeSet};
 use crate::mine::mapping::{Comparisons, Fate, Mapping, map};
@@ -24,7 +23,7 @@ use crate::mine::release::Releases;
 use crate::mine::roots::{Named, roots};
 use crate::mine::sides::{Draft, Limits, settle};
 use crate::mine::trunk::Trunk;
-use crate::mine::verdicts::{Reason, VERSION, decision};
+use crate::mine::verdicts::{Reason, VERSION, decision, gone, odd_refs};
 
 /// Pull requests in a batch: small enough that a kill loses little and that their diffs fit in memory.
 const BATCH: usize = 64;
@@ -58,17 +57,6 @@ pub struct Batch {
     pub page: Page,
 }
 
-/// The refs of a mirror.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refs {
-    /// The default branch's name.
-    pub branch: String,
-    /// Its commit.
-    pub commit: CommitSha,
-    /// Every branch, tag and pull-request head by its full name, sorted.
-    pub all: Vec<(String, CommitSha)>,
-}
-
 /// What a reading did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Read {
@@ -94,7 +82,7 @@ pub fn read_mirror(
 ) -> Result<Read, MineError> {
     let mirror = Mirror::open(reading.mirror)?;
     let name = || reading.mirror.display().to_string();
-    let pulls = mirror.pull_heads()?;
+    let (pulls, odd) = mirror.pull_heads()?;
     if pulls.is_empty() {
         return Err(MineError::NoPullRequests { mirror: name() });
     }
@@ -107,7 +95,7 @@ pub fn read_mirror(
     let refs = Refs {
         branch,
         commit,
-        all: all_refs(&mirror, &pulls)?,
+        all: all_refs(&mirror, &pulls, &odd)?,
     };
     let fingerprint = fingerprint(&refs);
     let mut read = Read {
@@ -121,7 +109,10 @@ pub fn read_mirror(
         read.known = pulls.len();
         return Ok(read);
     }
-    let wanted = pulls.iter().filter(|pull| pull.present).map(|pull| pull.object);
+    let wanted = pulls
+        .iter()
+        .filter(|pull| pull.target == PullTarget::Commit)
+        .map(|pull| pull.object);
     let tips: Vec<CommitSha> = branches
         .iter()
         .chain(&tags)
@@ -131,8 +122,16 @@ pub fn read_mirror(
     let graph = Graph::new(bulk::history(mirror.path(), &tips)?);
     let trunk = Trunk::new(&graph, roots(&graph, Some(&read.refs.branch), &branches, &tags));
     let releases = Releases::new(&graph, &tags);
+    let heads: BTreeMap<u32, CommitSha> = pulls.iter().map(|pull| (pull.number, pull.object)).collect();
+    let lost = reading.known.gone(&heads);
+    let nothing = Known::default();
     let session = Session {
         reading,
+        // Where something is lost, all is decided as if it had never been there.
+        known: if lost.is_empty() { reading.known } else { &nothing },
+        lost,
+        odd: &odd,
+        heads,
         trunk: &trunk,
         releases: &releases,
         pulls: &pulls,
@@ -142,40 +141,18 @@ pub fn read_mirror(
     Ok(read)
 }
 
-fn short(mirror: &Mirror, prefix: &str) -> Result<Vec<Named>, MineError> {
-    let refs = mirror.refs(prefix)?.into_iter();
-    Ok(refs
-        .map(|tip| (tip.name[prefix.len()..].to_owned(), tip.commit))
-        .collect())
-}
-
-fn all_refs(mirror: &Mirror, pulls: &[PullHead]) -> Result<Vec<(String, CommitSha)>, MineError> {
-    let mut all: Vec<(String, CommitSha)> = vec![];
-    for prefix in ["refs/heads/", "refs/remotes/", "refs/tags/"] {
-        all.extend(mirror.refs(prefix)?.into_iter().map(|tip| (tip.name, tip.commit)));
-    }
-    all.extend(
-        pulls
-            .iter()
-            .map(|pull| (format!("refs/pull/{}/head", pull.number), pull.object)),
-    );
-    all.sort();
-    Ok(all)
-}
-
-fn fingerprint(refs: &Refs) -> String {
-    let mut text = format!("HEAD {}\n", refs.branch);
-    for (name, commit) in &refs.all {
-        let _ = writeln!(text, "{commit} {name}");
-    }
-    sha256_hex(text.as_bytes())
-}
-
 struct Session<'a, 'g> {
     reading: &'a Reading<'a>,
     trunk: &'a Trunk<'g>,
     releases: &'a Releases,
     pulls: &'a [PullHead],
+    /// The same, by number.
+    heads: BTreeMap<u32, CommitSha>,
+    /// What earlier readings decided and still holds.
+    known: &'a Known,
+    /// Pull requests that earlier readings decided and that are not in the mirror now.
+    lost: BTreeSet<u32>,
+    odd: &'a [OddRef],
     fingerprint: String,
 }
 
@@ -199,12 +176,11 @@ impl Session<'_, '_> {
         take: &mut dyn FnMut(Batch) -> Result<(), MineError>,
         known: &mut usize,
     ) -> Result<bool, MineError> {
-        let heads: BTreeMap<u32, CommitSha> =
-            self.pulls.iter().map(|pull| (pull.number, pull.object)).collect();
+        let heads = &self.heads;
         let tips: BTreeSet<CommitSha> = self.trunk.roots.iter().map(|root| root.tip).collect();
-        let work = self.reading.known.work(&heads, &tips);
+        let work = self.known.work(heads, &tips);
         *known = heads.len() - work.new.len();
-        let prior = self.prior(&work, &heads);
+        let prior = self.prior(&work, heads);
         let asked = work.new.keys().chain(work.again.values().flatten());
         let asked: BTreeMap<u32, Node> = asked
             .filter_map(|number| Some((*number, self.trunk.graph.find(heads[number])?)))
@@ -212,7 +188,7 @@ impl Session<'_, '_> {
         let source = Reader::new(git_dir, self.reading.jobs);
         let Mapping { fates, compared } = map(self.trunk, &asked, &prior, &source)?;
         let landings = self.landings(&fates, &prior);
-        let tasks = self.tasks(&work, &heads, &asked, fates);
+        let tasks = self.tasks(&work, heads, &asked, fates);
         started(tasks.len());
         let setting = Setting {
             trunk: self.trunk,
@@ -226,6 +202,8 @@ impl Session<'_, '_> {
             tips,
             heads: BTreeMap::new(),
             looked_again: false,
+            gone: BTreeSet::new(),
+            odd: None,
         };
         let source = Reader::new(git_dir, 1);
         self.in_batches(&tasks, &setting, &compared, &source, &page, take)
@@ -272,11 +250,23 @@ impl Session<'_, '_> {
         mut fates: BTreeMap<u32, Fate>,
     ) -> Vec<Task> {
         let mut tasks: BTreeMap<u32, Task> = BTreeMap::new();
+        let others: BTreeMap<u32, &'static str> = self
+            .pulls
+            .iter()
+            .filter_map(|pull| match pull.target {
+                PullTarget::Other(kind) => Some((pull.number, kind)),
+                PullTarget::Commit | PullTarget::Missing => None,
+            })
+            .collect();
         for (number, head) in &work.new {
             let outcome = match (fates.remove(number), asked.get(number)) {
                 (Some(Fate::Landed(landed)), Some(node)) => Outcome::Landed(*node, landed),
                 (Some(Fate::Missed(miss)), _) => Outcome::Not(Reason::Miss(miss)),
-                _ => Outcome::Not(Reason::HeadMissing),
+                _ => Outcome::Not(
+                    others
+                        .get(number)
+                        .map_or(Reason::HeadMissing, |kind| Reason::HeadIs(kind)),
+                ),
             };
             tasks.insert(
                 *number,
@@ -357,7 +347,9 @@ impl Session<'_, '_> {
                     waiting.insert(place, batch?);
                     while let Some(mut batch) = waiting.remove(&taken) {
                         taken += 1;
-                        batch.page.looked_again = taken == batches.len();
+                        if taken == batches.len() {
+                            self.conclude(&mut batch);
+                        }
                         take(batch)?;
                     }
                 }
@@ -374,6 +366,37 @@ impl Session<'_, '_> {
                 other => other,
             }
         })
+    }
+
+    /// What the last batch tells beside its own: who is lost, and which refs are odd.
+    fn conclude(&self, batch: &mut Batch) {
+        let id = |number| CandidateId {
+            repo: self.reading.repo.clone(),
+            number,
+        };
+        batch.page.looked_again = true;
+        batch.page.gone.clone_from(&self.lost);
+        batch
+            .decisions
+            .extend(self.lost.iter().map(|number| gone(id(*number))));
+        let nobody = if self.heads.contains_key(&0) { u32::MAX } else { 0 };
+        if !self.odd.is_empty() {
+            batch.page.odd = Some(nobody);
+            let refs = self
+                .odd
+                .iter()
+                .map(|odd| (odd.name.as_str(), odd.object, odd.why));
+            let refs: Vec<_> = refs.collect();
+            batch.decisions.push(odd_refs(id(nobody), &refs));
+        }
+        if let Some(before) = self
+            .reading
+            .known
+            .odd()
+            .filter(|before| batch.page.odd != Some(*before))
+        {
+            batch.decisions.push(gone(id(before)));
+        }
     }
 
     fn batch(

@@ -332,6 +332,76 @@ fn what_did_not_land_says_why() {
 }
 
 #[test]
+fn refs_that_name_no_pull_request_are_told_with_a_reason() {
+    let mut story = Story::new();
+    let files = edited(&story.files, "src/a.py", 3, "one");
+    let one = story.work("Ada", story.main, &files, "One");
+    story.open(1, one);
+    story.land("Ada", "GitHub", files, "One (#1)");
+    let blob = story.fixture.blob(b"no commit").to_string();
+    story
+        .fixture
+        .set_broken_ref("refs/pull/2/head", blob.parse().unwrap());
+    for name in ["007/head", "4294967296/head", "x/head", "3", "1/merge", "5/merge"] {
+        story.fixture.set_ref(&format!("refs/pull/{name}"), one);
+    }
+    let told = story.read();
+    assert_eq!(
+        told.lines(),
+        "0: mine-odd-refs\n1: squash on main by squash-subject, patch-id; head\n2: mine-head-no-commit\n"
+    );
+    assert_eq!(
+        told.decisions[&2].evidence,
+        "its ref leads to a blob, not to a commit"
+    );
+    insta::assert_snapshot!(told.decisions[&0].evidence.replace("; ", "\n"), @"
+    no pull request is named by `refs/pull/007/head`: its number begins with a zero, as no forge writes it
+    `refs/pull/3`: it is not `refs/pull/N/head`
+    `refs/pull/4294967296/head`: its number is greater than any that a forge gives
+    `refs/pull/x/head`: its number is none
+    ");
+    // Another reading of the same is told nothing; one without them, that they are gone.
+    let known = Known::new(told.pages);
+    let again = read(story.fixture.path(), &known, Limits::default()).unwrap();
+    assert_eq!(again.lines(), "");
+    for name in ["007/head", "4294967296/head", "x/head", "3"] {
+        story.fixture.remove_ref(&format!("refs/pull/{name}"));
+    }
+    let clean = read(story.fixture.path(), &known, Limits::default()).unwrap();
+    assert_eq!(clean.lines(), "0: mine-head-gone\n");
+}
+
+#[test]
+fn what_a_mirror_has_lost_is_told_and_all_the_rest_is_as_if_it_had_never_been() {
+    let mut story = Story::new();
+    let files = edited(&story.files, "src/a.py", 3, "one");
+    let one = story.work("Ada", story.main, &files, "One");
+    story.open(1, one);
+    // 2 has the same head: a duplicate, as long as 1 is there.
+    story.open(2, one);
+    story.land("Ada", "GitHub", files, "One (#1)");
+    let first = story.read();
+    assert_eq!(first.lines().lines().count(), 2);
+    story.fixture.remove_ref("refs/pull/1/head");
+    let known = Known::new(first.pages.clone());
+    let second = read(story.fixture.path(), &known, Limits::default()).unwrap();
+    let fresh = story.read();
+    assert_eq!(second.lines(), format!("1: mine-head-gone\n{}", fresh.lines()));
+    assert_eq!(second.candidates, fresh.candidates);
+    // Told once; and when it comes back, it is one again.
+    let known = Known::new(first.pages.into_iter().chain(second.pages));
+    let third = read(story.fixture.path(), &known, Limits::default()).unwrap();
+    assert_eq!(third.lines(), "");
+    story.open(1, one);
+    let fourth = read(story.fixture.path(), &known, Limits::default()).unwrap();
+    assert!(
+        fourth.lines().starts_with("1: squash on main"),
+        "{}",
+        fourth.lines()
+    );
+}
+
+#[test]
 fn a_second_reading_sees_only_what_is_new() {
     let mut story = Story::new();
     let files = edited(&story.files, "src/a.py", 3, "one");
