@@ -8,9 +8,11 @@
 //! |---|---|
 //! | `symptoms` | failure text → what is missing |
 //! | `remedies` | what is missing → the environment changed in one thing |
+//! | `newer` | how new a distribution that must be newer than the cut-off has to be |
 //! | `names` | modules and fixtures → the distributions that bring them |
 
 mod names;
+mod newer;
 mod remedies;
 mod symptoms;
 

@@ -2,7 +2,7 @@
 //!
 //! | trouble | what is tried |
 //! |---|---|
-//! | a requirement newer than the cut-off | that one distribution may be as new as the version asked for |
+//! | a requirement newer than the cut-off | that one distribution may be as new as the first version that satisfies |
 //! | an incompatible pair | the one that lacks something is kept below its current major version (minor, for 0.x) |
 //! | a missing module | its distribution is required; below its current major version where it is there already |
 //! | a missing fixture | the plugin that brings it is required |
@@ -12,12 +12,11 @@
 
 use std::collections::BTreeSet;
 
-use jiff::{SignedDuration, Timestamp};
-
 use super::names::{distribution_of_fixture, distribution_of_module};
+use super::newer;
 use super::symptoms::{Symptom, Trouble};
 use crate::build::lock::{Lock, normalise};
-use crate::domain::environment::{Constraint, Newer};
+use crate::domain::environment::Constraint;
 use crate::recipe::model::EnvironmentRecipe;
 
 /// Modules that Python itself no longer has, and the distribution that stands in for them.
@@ -47,6 +46,14 @@ pub struct Remedy {
 
 /// The first remedy for any of `symptoms`, in their order, that changes something; `None` when none of them has one.
 pub fn remedy(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
+    let mut environment = case.environment.clone();
+    if let Some((symptom, change)) = newer::go_on(symptoms, &mut environment) {
+        return Some(Remedy {
+            symptom,
+            change,
+            environment,
+        });
+    }
     symptoms.iter().find_map(|symptom| {
         let mut environment = case.environment.clone();
         let change = change(case, &symptom.trouble, &symptom.evidence, &mut environment)?;
@@ -68,7 +75,8 @@ fn change(
         Trouble::NewerThanCutoff {
             distribution,
             published,
-        } => allow_newer(distribution, published, evidence, environment),
+            lowest,
+        } => newer::allow(distribution, published, lowest.as_deref(), evidence, environment),
         Trouble::IncompatiblePair { module } => {
             let distribution = installed(case, module)?;
             keep_below(case, &distribution, evidence, environment)
@@ -115,30 +123,6 @@ fn change(
         | Trouble::WrongInterpreter
         | Trouble::NoWheel { .. } => None,
     }
-}
-
-fn allow_newer(
-    distribution: &str,
-    published: &str,
-    evidence: &str,
-    environment: &mut EnvironmentRecipe,
-) -> Option<String> {
-    let published: Timestamp = published.parse().ok()?;
-    // The files of one version are uploaded within the hour.
-    let until = published.checked_add(SignedDuration::from_hours(1)).ok()?;
-    let known = environment
-        .newer
-        .iter()
-        .any(|newer| newer.distribution == distribution);
-    if known {
-        return None;
-    }
-    environment.newer.push(Newer {
-        distribution: distribution.to_owned(),
-        until: until.to_string(),
-        reason: format!("the repository asks for a version that came later: {evidence}"),
-    });
-    Some(format!("{distribution} as new as {until}"))
 }
 
 fn require(distribution: &str, environment: &mut EnvironmentRecipe) -> Option<String> {

@@ -15,6 +15,8 @@ pub enum Trouble {
         distribution: String,
         /// When the version was published (RFC 3339).
         published: String,
+        /// The lowest version that is asked for, where `published` is of the latest of several.
+        lowest: Option<String>,
     },
     /// Two installed distributions do not fit: one wants of a module what it does not have.
     IncompatiblePair {
@@ -100,6 +102,8 @@ const SAYINGS: &[(&str, Read)] = &[
         |c| Trouble::NewerThanCutoff {
             distribution: word(c, 1),
             published: word(c, 2),
+            // It is looked up in the whole text below.
+            lowest: c[0].contains("The latest version satisfying").then(String::new),
         },
     ),
     (
@@ -175,7 +179,13 @@ pub fn symptoms(text: &str) -> Vec<Symptom> {
     let mut found: Vec<Symptom> = Vec::new();
     for saying in READERS.iter() {
         for captures in saying.pattern.captures_iter(text) {
-            let trouble = (saying.read)(&captures);
+            let mut trouble = (saying.read)(&captures);
+            if let Trouble::NewerThanCutoff {
+                distribution, lowest, ..
+            } = &mut trouble
+            {
+                *lowest = lowest.take().and_then(|_| lower_bound(text, distribution));
+            }
             let names_a_build = matches!(&trouble, Trouble::MissingModule { module }
                 if found.iter().any(|known| matches!(&known.trouble,
                     Trouble::MissingBuildDependency { module: built } if built == module)));
@@ -190,6 +200,29 @@ pub fn symptoms(text: &str) -> Vec<Symptom> {
         }
     }
     found
+}
+
+/// The highest of the lower bounds that a resolver's text says are asked of a distribution: the lowest version that will
+/// do. What it concludes from them is no bound.
+fn lower_bound(text: &str, distribution: &str) -> Option<String> {
+    let asked = format!(
+        r"(?:^|[\s`]){}(?:\[[^\]]*\])?>=([0-9][\w.]*)",
+        regex::escape(distribution)
+    );
+    let asked = Regex::new(&asked).ok()?;
+    // After a conclusion the next premise begins with `And`.
+    let mut parts = text.split("we can conclude");
+    let first = parts.next().into_iter();
+    let later = parts.filter_map(|part| part.find("And because").map(|at| &part[at..]));
+    let bounds = first.chain(later).flat_map(|part| {
+        let found = asked.captures_iter(part).map(|captures| word(&captures, 1));
+        found.collect::<Vec<_>>()
+    });
+    let numbers = |version: &str| {
+        let numbers = version.split('.').map_while(|part| part.parse::<u64>().ok());
+        numbers.collect::<Vec<_>>()
+    };
+    bounds.max_by_key(|version| numbers(version))
 }
 
 /// The line that holds byte `at`, at most 200 signs.

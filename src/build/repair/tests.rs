@@ -128,6 +128,87 @@ fn a_requirement_newer_than_the_cut_off_may_be_that_new_and_no_newer() {
 }
 
 #[test]
+fn of_several_newer_versions_the_first_is_let_in() {
+    let text = |cause: &str, hint: &str| {
+        format!("error: No solution found when resolving dependencies\n  cause: {cause}\n\n{hint}\n")
+    };
+    let hint = |which: &str, published: &str| {
+        format!(
+            "hint: `larder` was filtered by `exclude-newer` to only include packages uploaded before \
+             2021-06-01T00:00:00Z. The {which}, published at {published}. Consider using `exclude-newer-package` to \
+             override the cutoff for this package."
+        )
+    };
+    let latest = text(
+        "Because only larder<=1.0 is available and you require larder>=2.28.3, we can conclude that you require larder>=9.",
+        &hint(
+            "latest version satisfying the requirement is v9.1.0",
+            "2024-09-18T15:35:56Z",
+        ),
+    );
+    let exact = text(
+        "Because there is no version of larder==2.28.3 and you require larder>=2.28.3, we can conclude that …",
+        &hint("requested version, v2.28.3, was", "2023-05-08T20:12:03Z"),
+    );
+    let none = text(
+        "Because there is no version of larder==2.28.3 and you require larder>=2.28.3, …",
+        "",
+    );
+    let below = text(
+        "Because only larder<=1.0 is available and you require larder>=2.28.3, …",
+        &hint(
+            "latest version satisfying the requirement is v2.29.0",
+            "2023-08-01T00:00:00Z",
+        ),
+    );
+    let steps = |texts: &[&str]| {
+        let mut environment = environment();
+        let mut course = vec![];
+        for text in texts {
+            let case = Case {
+                environment: &environment,
+                lock: None,
+                own_modules: &BTreeSet::new(),
+            };
+            let remedy = remedy(&case, &symptoms(text)).unwrap();
+            course.push(remedy.change);
+            environment = remedy.environment;
+        }
+        assert!(
+            environment.constraints.is_empty(),
+            "{:?}",
+            environment.constraints
+        );
+        course
+    };
+    assert_eq!(
+        steps(&[&latest, &exact]),
+        [
+            "constraint larder<=2.28.3",
+            "larder as new as 2023-05-08T21:12:03Z"
+        ]
+    );
+    assert_eq!(
+        steps(&[&latest, &none, &none, &below]),
+        [
+            "constraint larder<=2.28.3",
+            "constraint larder<2.29",
+            "constraint larder<2.30",
+            "larder as new as 2023-08-01T01:00:00Z"
+        ]
+    );
+    assert_eq!(
+        steps(&[&latest, &none, &none, &none, &none]).last().unwrap(),
+        "larder as new as 2024-09-18T16:35:56Z",
+        "where none is near, the latest is all that is known"
+    );
+    let unbounded = latest
+        .replace("larder>=2.28.3", "larder>2.28.3")
+        .replace("require larder>=9.", "…");
+    assert_eq!(steps(&[&unbounded]), ["larder as new as 2024-09-18T16:35:56Z"]);
+}
+
+#[test]
 fn a_part_that_is_not_there_goes() {
     let text = "error: The dependency group `tests` was not found in the project: `pyproject.toml`";
     assert_eq!(course(text, &lock(&[])), ["no-such-part: without `-e .[tests]`"]);
