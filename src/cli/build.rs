@@ -15,7 +15,7 @@ use super::session::Session;
 use crate::build::detect::{Detected, FactKind, Origin, Tree, detect};
 use crate::domain::ids::RepoName;
 use crate::domain::path::RepoPath;
-use crate::git::Mirror;
+use crate::git::{Mirror, mirror_repo_name};
 use crate::pipeline::PipelineError;
 
 /// `quarry build`.
@@ -84,7 +84,7 @@ pub(super) fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliEr
     let date = mirror.committed_at(commit).map_err(PipelineError::from)?;
     let files = mirror.files(commit).map_err(PipelineError::from)?;
     let paths: BTreeSet<RepoPath> = files.into_iter().map(|file| file.path).collect();
-    let read = |path: &str| mirror.read(commit, &RepoPath::from(path)).ok().flatten();
+    let read = |path: &str| mirror.read_through(commit, &RepoPath::from(path)).ok().flatten();
     let settings = Machine::read().build_settings();
     let mut versions: Vec<_> = settings
         .search
@@ -93,7 +93,7 @@ pub(super) fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliEr
         .map(|found| found.version)
         .collect();
     versions.sort();
-    let detected = detect(
+    let mut detected = detect(
         Tree {
             paths: &paths,
             read: &read,
@@ -101,6 +101,9 @@ pub(super) fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliEr
         date,
         &versions,
     );
+    detected
+        .notes
+        .extend(other_repository(&args.target.repo, mirror.path()));
     let answer = Answer {
         repo: args.target.repo.to_string(),
         commit: commit.to_string(),
@@ -113,6 +116,13 @@ pub(super) fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliEr
     } else {
         ExitCode::Success
     })
+}
+
+/// A note, where the mirror's own address says that it is of another repository.
+fn other_repository(asked: &RepoName, mirror: &std::path::Path) -> Option<String> {
+    let own = mirror_repo_name(mirror)?;
+    let same = own.to_string().eq_ignore_ascii_case(&asked.to_string());
+    (!same).then(|| format!("the mirror says that it is of {own}, and not of {asked}"))
 }
 
 fn text(answer: &Answer<'_>, all_facts: bool) -> String {
@@ -169,6 +179,18 @@ fn reason(origin: &Origin) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mirror_of_another_repository_is_told_where_it_can_be() {
+        let asked: RepoName = "Pallets/flask".parse().unwrap();
+        let note = |path: &str| other_repository(&asked, std::path::Path::new(path));
+        assert_eq!(note("mirrors/pallets+flask.git"), None);
+        assert_eq!(note("mirrors/flask.git"), None, "nothing says which");
+        assert_eq!(
+            note("mirrors/psf+requests.git").unwrap(),
+            "the mirror says that it is of psf/requests, and not of Pallets/flask"
+        );
+    }
 
     #[test]
     fn a_target_is_a_repository_and_a_commit() {

@@ -313,6 +313,57 @@ impl Mirror {
         }
         Ok(None)
     }
+
+    /// As [`Mirror::read`], but symbolic links on the way, and at its end, are followed inside the tree; `None`, too, when
+    /// one leads out of it.
+    ///
+    /// # Errors
+    /// As for [`Mirror::read`].
+    pub fn read_through(&self, commit: CommitSha, path: &RepoPath) -> Result<Option<Vec<u8>>, GitError> {
+        let mut left: Vec<Vec<u8>> = path.components().rev().map(<[u8]>::to_vec).collect();
+        let mut trees = vec![self.tree(commit)?];
+        let failed = |source| GitError::File {
+            commit,
+            path: path.clone(),
+            source,
+        };
+        let mut links = 0;
+        while let Some(part) = left.pop() {
+            let Some(tree) = trees.last() else { return Ok(None) };
+            if matches!(part.as_slice(), b"" | b".") {
+                continue;
+            }
+            if part == b".." {
+                trees.pop();
+                continue;
+            }
+            let found = tree.iter().find(|entry| entry.name_bytes() == part);
+            let found = found.map(|entry| (entry_kind(entry.filemode_raw()), entry.kind(), entry.id()));
+            let Some((entry, kind, id)) = found else {
+                return Ok(None);
+            };
+            match (entry, kind) {
+                (EntryKind::Symlink, _) => {
+                    let target = self.repo.find_blob(id).map_err(failed)?.content().to_vec();
+                    links += 1;
+                    if links > MOST_LINKS || target.starts_with(b"/") {
+                        return Ok(None);
+                    }
+                    left.extend(target.split(|byte| *byte == b'/').rev().map(<[u8]>::to_vec));
+                }
+                (_, Some(ObjectType::Tree)) if !left.is_empty() => {
+                    let inner = self.repo.find_tree(id).map_err(failed)?;
+                    trees.push(inner);
+                }
+                (EntryKind::File, Some(ObjectType::Blob)) if left.is_empty() => {
+                    let blob = self.repo.find_blob(id).map_err(failed)?;
+                    return Ok(Some(blob.content().to_vec()));
+                }
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
 }
 
 enum PullRef {
@@ -339,6 +390,9 @@ fn pull_ref(name: &str) -> PullRef {
         Err(_) => PullRef::Odd("its number is greater than any that a forge gives"),
     }
 }
+
+/// How many symbolic links are followed for one path, as Linux has it.
+const MOST_LINKS: u32 = 40;
 
 fn find(tree: &git2::Tree<'_>, name: &[u8]) -> Option<(Oid, Option<ObjectType>)> {
     tree.iter()

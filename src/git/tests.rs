@@ -245,3 +245,33 @@ fn a_patch_cannot_leave_the_folder() {
     }
     assert_eq!(snapshot(outer.path()), before);
 }
+
+#[test]
+fn links_are_followed_inside_a_tree_and_no_further() {
+    let mut fixture = Fixture::new();
+    let mut list = files(&[("requirements/tests.txt", "pytest\n"), ("a/b/c.txt", "six\n")]);
+    for (path, target) in [
+        ("tests.txt", "requirements/tests.txt"),
+        ("a/up.txt", "../tests.txt"),
+        ("folder", "a/b"),
+        ("out.txt", "../../etc/passwd"),
+        ("root.txt", "/etc/passwd"),
+        ("loop.txt", "loop.txt"),
+        ("gone.txt", "no/such.txt"),
+    ] {
+        list.insert(path.as_bytes().to_vec(), (LINK, target.as_bytes().to_vec()));
+    }
+    let commit = fixture.commit(&[], &list, "links");
+    let mirror = Mirror::open(fixture.path()).unwrap();
+    let read = |path: &str| {
+        let bytes = mirror.read_through(commit, &RepoPath::from(path)).unwrap();
+        bytes.map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    for path in ["requirements/tests.txt", "tests.txt", "a/up.txt"] {
+        assert_eq!(read(path).as_deref(), Some("pytest\n"), "{path}");
+    }
+    assert_eq!(read("folder/c.txt").as_deref(), Some("six\n"));
+    for path in ["out.txt", "root.txt", "loop.txt", "gone.txt", "folder", "a", "no"] {
+        assert_eq!(read(path), None, "{path}");
+    }
+}
