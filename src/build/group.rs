@@ -6,27 +6,15 @@ use super::spec::read_spec;
 use crate::domain::hash::KeyHasher;
 use crate::recipe::model::EnvironmentRecipe;
 
-/// Tables of `pyproject.toml` that say what is installed.
-const TABLES: &[&[&str]] = &[
-    &["build-system"],
-    &["project", "dependencies"],
-    &["project", "optional-dependencies"],
-    &["project", "requires-python"],
-    &["dependency-groups"],
-    &["tool", "poetry", "dependencies"],
-    &["tool", "poetry", "dev-dependencies"],
-    &["tool", "poetry", "group"],
-    &["tool", "poetry", "extras"],
-    &["tool", "flit", "metadata", "requires"],
-    &["tool", "flit", "metadata", "requires-extra"],
-    &["tool", "pdm", "dev-dependencies"],
-    &["tool", "hatch", "envs"],
-];
-
 /// A hash of everything that the proposals of one tree lead to but the day: install lines with the requirement files they
-/// name read in, and what the packaging files say of dependencies. `read` gives a file of the tree.
-pub fn fingerprint(proposals: &[EnvironmentRecipe], read: &dyn Fn(&str) -> Option<Vec<u8>>) -> String {
-    let mut key = KeyHasher::new("environment-group", 1);
+/// name read in, and what the packaging files say of dependencies: `asked`, as detection read them, and the setup files,
+/// which may work it out. `read` gives a file of the tree.
+pub fn fingerprint(
+    proposals: &[EnvironmentRecipe],
+    asked: &[String],
+    read: &dyn Fn(&str) -> Option<Vec<u8>>,
+) -> String {
+    let mut key = KeyHasher::new("environment-group", 2).json("asked", &asked);
     for proposal in proposals {
         key = key
             .part("python", proposal.python.as_bytes())
@@ -43,29 +31,12 @@ pub fn fingerprint(proposals: &[EnvironmentRecipe], read: &dyn Fn(&str) -> Optio
             Err(error) => key = key.part("error", error.to_string().as_bytes()),
         }
     }
-    if let Some(bytes) = read("pyproject.toml") {
-        let text = String::from_utf8_lossy(&bytes);
-        match text.parse::<toml::Table>() {
-            Ok(root) => {
-                for path in TABLES {
-                    key = key.json(&path.join("."), &at(&root, path));
-                }
-            }
-            Err(_) => key = key.part("pyproject.toml", &bytes),
-        }
-    }
     for file in ["setup.cfg", "setup.py"] {
         if let Some(bytes) = read(file) {
             key = key.part(file, without_version(&String::from_utf8_lossy(&bytes)).as_bytes());
         }
     }
     key.finish()
-}
-
-fn at<'a>(root: &'a toml::Table, path: &[&str]) -> Option<&'a toml::Value> {
-    let (first, rest) = path.split_first()?;
-    rest.iter()
-        .try_fold(root.get(*first)?, |value, name| value.get(*name))
 }
 
 /// A packaging file without the line that says its version.
@@ -83,20 +54,27 @@ fn without_version(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
+    use std::collections::{BTreeMap, BTreeSet};
 
     use super::*;
+    use crate::build::detect::{Tree, detect};
+    use crate::domain::path::RepoPath;
 
     fn of(files: &[(&str, &str)]) -> String {
         let files: BTreeMap<_, _> = files.iter().copied().collect();
+        let paths: BTreeSet<RepoPath> = files.keys().map(|path| RepoPath::from(*path)).collect();
+        let read = |name: &str| files.get(name).map(|text| text.as_bytes().to_vec());
+        let tree = Tree {
+            paths: &paths,
+            read: &read,
+        };
+        let detected = detect(tree, jiff::Timestamp::UNIX_EPOCH, &[]);
         let proposal = EnvironmentRecipe {
             python: "3.11".into(),
             install: vec!["-r requirements.txt".into(), "-e .".into()],
             ..EnvironmentRecipe::default()
         };
-        fingerprint(&[proposal], &|name| {
-            files.get(name).map(|text| text.as_bytes().to_vec())
-        })
+        fingerprint(&[proposal], &detected.asked, &read)
     }
 
     #[test]
@@ -126,6 +104,13 @@ mod tests {
         assert_eq!(with(0, "# for tests\npytest\n"), key);
         assert_ne!(with(0, "pytest\nflaky\n"), key);
         assert_ne!(with(1, "[project]\nname = 'a'\ndependencies = ['x', 'y']\n"), key);
+        assert_ne!(
+            with(
+                1,
+                "[project]\nname = 'a'\ndependencies = ['x']\n[dependency-groups]\ntest = ['y']\n"
+            ),
+            key
+        );
         assert_ne!(with(2, "setup(\n    name='a', install_requires=['z'])\n"), key);
     }
 }

@@ -184,9 +184,18 @@ fn is_local(line: &str) -> bool {
 
 /// Lines with continuations joined, without comments and empty lines.
 pub(super) fn logical_lines(text: &str) -> Vec<String> {
+    numbered_lines(text).into_iter().map(|(_, line)| line).collect()
+}
+
+/// As [`logical_lines`], each with the number of the line it begins in, from 1.
+pub(super) fn numbered_lines(text: &str) -> Vec<(u32, String)> {
     let mut lines = Vec::new();
     let mut pending = String::new();
-    for line in text.lines() {
+    let mut begun = 1;
+    for (number, line) in (1..).zip(text.lines()) {
+        if pending.is_empty() {
+            begun = number;
+        }
         let line = line.trim_end_matches('\r');
         // A comment line ends a continuation, as in pip.
         let comment = line.trim_start().starts_with('#');
@@ -204,11 +213,11 @@ pub(super) fn logical_lines(text: &str) -> Vec<String> {
             .find(|(at, _)| whole[..*at].ends_with([' ', '\t']));
         let whole = whole[..end.map_or(whole.len(), |(at, _)| at)].trim();
         if !whole.is_empty() {
-            lines.push(whole.to_owned());
+            lines.push((begun, whole.to_owned()));
         }
     }
     if !pending.trim().is_empty() {
-        lines.push(pending.trim().to_owned());
+        lines.push((begun, pending.trim().to_owned()));
     }
     lines
 }

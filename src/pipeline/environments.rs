@@ -21,7 +21,7 @@ use crate::git::Mirror;
 use crate::recipe::model::{EnvironmentRecipe, Runner, Verification};
 
 /// Bumped when the same tree would be searched in another way.
-const SEARCH_VERSION: u32 = 1;
+const SEARCH_VERSION: u32 = 2;
 
 /// What one tree asks for, and with which others it shares that.
 #[derive(Debug, Clone)]
@@ -66,13 +66,9 @@ fn read_tree(
             paths: &paths,
             read: &|name| {
                 let mut known = read.borrow_mut();
-                let bytes = known.entry(name.to_owned()).or_insert_with(|| {
-                    let path = RepoPath::from(name);
-                    paths
-                        .contains(&path)
-                        .then(|| mirror.read(commit, &path).ok().flatten())
-                        .flatten()
-                });
+                let bytes = known
+                    .entry(name.to_owned())
+                    .or_insert_with(|| mirror.read_through(commit, &RepoPath::from(name)).ok().flatten());
                 bytes.clone()
             },
         },
@@ -198,7 +194,10 @@ impl Prover<'_> {
         let plain: Vec<_> = proposals.iter().map(|one| one.environment.clone()).collect();
         let group = KeyHasher::new("detect", SEARCH_VERSION)
             .json("repo", &candidate.id.repo)
-            .json("tree", &fingerprint(&plain, &|name| files.get(name).cloned()))
+            .json(
+                "tree",
+                &fingerprint(&plain, &detected.asked, &|name| files.get(name).cloned()),
+            )
             .json("detection", &self.recipe.detection)
             .json("runner", &self.recipe.verification.runner)
             .finish();

@@ -1,6 +1,6 @@
 //! What a command does, as far as testing is concerned: what it installs, and what it runs.
 
-use super::installers::{environments, flit, pip, poetry, system, wanted};
+use super::installers::{environments, flit, pip, pipenv, poetry, system, wanted};
 use super::plan::{Act, Elsewhere, Tool};
 
 /// Programs that only start another one, with their own options left out.
@@ -202,6 +202,7 @@ fn simple(words: &[&str]) -> Vec<Act> {
         }
         ("uv", ["tool", "run", rest @ ..]) => simple(rest),
         ("poetry", ["install" | "sync", rest @ ..]) => vec![Act::Project(poetry(rest))],
+        ("pipenv", ["install" | "sync" | "update", rest @ ..]) => pipenv(rest),
         ("rye", ["sync", ..]) => vec![Act::Project(wanted(&[], true))],
         ("flit", ["install", rest @ ..]) => vec![Act::Project(flit(rest))],
         ("pytest" | "py.test", rest) => vec![Act::Run(Tool::Pytest, owned(rest))],
@@ -253,7 +254,7 @@ fn module_acts(module: &str, rest: &[&str]) -> Vec<Act> {
             Tool::Unittest,
             rest.iter().map(|word| (*word).to_owned()).collect(),
         )],
-        "tox" | "nox" | "uv" | "pdm" | "poetry" | "hatch" | "flit" | "nose2" | "stestr" => {
+        "tox" | "nox" | "uv" | "pdm" | "poetry" | "pipenv" | "hatch" | "flit" | "nose2" | "stestr" => {
             let words: Vec<String> = std::iter::once(module)
                 .chain(rest.iter().copied())
                 .map(str::to_owned)

@@ -104,7 +104,7 @@ pub(super) fn compose(
     notes.extend(more);
     because.extend(lines);
     because.extend(chosen.because.iter().cloned());
-    notes.extend(chosen.notes.iter().cloned());
+    notes.extend(chosen.notes.iter().chain(&flow.notes).cloned());
     let env = variables(flow, &mut because);
     let mut system_packages = Vec::new();
     for (package, place) in &flow.system {

@@ -27,6 +27,8 @@ pub(super) struct Flow {
     pub(super) env: Vec<(String, String, Place, String)>,
     pub(super) system: Vec<(String, Place)>,
     pub(super) runs: Vec<(Tool, Vec<String>, Place)>,
+    /// What is to be said of its steps.
+    pub(super) notes: Vec<String>,
     /// The plans that were followed, the first one first.
     pub(super) through: Vec<String>,
 }
@@ -76,6 +78,7 @@ impl Follower<'_> {
                 let why = format!("{title} sets it");
                 flow.env.push((name.clone(), value.clone(), place.clone(), why));
             }
+            Act::Note(note) => flow.notes.push(format!("{place}: {note}")),
             Act::System(name) => flow.system.push((name.clone(), place.clone())),
             Act::Go(to) if is_isolated(to) => {
                 // The first that runs tests is the one: what comes beside it (linters, other Pythons) does not count.
@@ -91,6 +94,7 @@ impl Follower<'_> {
                     flow.installs = inner.installs;
                     flow.env.extend(inner.env);
                     flow.system.extend(inner.system);
+                    flow.notes.extend(inner.notes);
                     flow.runs = inner.runs;
                     flow.through.extend(inner.through);
                 }

@@ -5,7 +5,7 @@
 
 use super::command::acts;
 use super::interpreters::Said;
-use super::plan::{Act, Elsewhere, Plan, Source, Step, Wanted};
+use super::plan::{Act, Elsewhere, Plan, Source, Step};
 use super::proposal::{Place, Tree};
 use super::requirement::project_line;
 use super::shell::commands;
@@ -117,15 +117,7 @@ impl Hatch {
             });
         }
         for (group, line) in first("dependency-groups").into_iter().flat_map(Value::texts) {
-            let wanted = Wanted {
-                sets: vec![group.to_owned()],
-                without_project: true,
-                ..Wanted::default()
-            };
-            steps.push(Step {
-                place: place(line),
-                act: Act::Project(wanted),
-            });
+            steps.push(Step::group(group, place(line)));
         }
         if first("skip-install").and_then(Value::text) != Some("true") {
             let features = first("features")

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::package::Package;
 use super::proposal::{Origin, Place, Tree};
 use super::requirement::{Parts, parts, project_line};
-use crate::build::lock::logical_lines;
+use crate::build::lock::numbered_lines;
 use crate::build::spec::{Spec, read_spec};
 
 /// How deep requirement files may name each other.
@@ -51,7 +51,7 @@ impl<'a> Installs<'a> {
                 "{}`{line}` is left out: what it names is not there",
                 at(place)
             )),
-            Err(_) => self.mend(line, place, why, 0),
+            Err(_) => self.mend(line, place, why, &mut Vec::new()),
         }
     }
 
@@ -70,7 +70,7 @@ impl<'a> Installs<'a> {
     }
 
     /// A line that cannot be followed as it stands: each of its parts that can be is taken by itself.
-    fn mend(&mut self, line: &str, place: Option<&Place>, why: &str, depth: usize) {
+    fn mend(&mut self, line: &str, place: Option<&Place>, why: &str, open: &mut Vec<String>) {
         let Some(file) = line.strip_prefix("-r").map(str::trim) else {
             match stand_in(line) {
                 Some(name) => {
@@ -88,14 +88,22 @@ impl<'a> Installs<'a> {
             }
             return;
         };
-        let Some(text) = self.tree.text(file).filter(|_| depth < DEEPEST) else {
+        if open.iter().any(|known| known == file) || open.len() >= DEEPEST {
+            self.notes.push(format!(
+                "{}`-r {file}` is left out: it leads back to itself",
+                at(place)
+            ));
+            return;
+        }
+        let Some(text) = self.tree.text(file) else {
             self.notes
                 .push(format!("{}`{file}` is not in the tree", at(place)));
             return;
         };
+        open.push(file.to_owned());
         let folder = file.rsplit_once('/').map_or("", |(folder, _)| folder);
-        for inner in logical_lines(&text) {
-            let place = Place::new(file, line_of(&text, &inner));
+        for (number, inner) in numbered_lines(&text) {
+            let place = Place::new(file, number);
             let place = Some(&place);
             let inner = inner.split(" --hash").next().unwrap_or(&inner).trim();
             let named = inner
@@ -109,13 +117,14 @@ impl<'a> Installs<'a> {
                 let path = join(folder, more.trim_start_matches('=').trim());
                 match path.map(|path| format!("{option} {path}")) {
                     Some(line) if self.follows(&line) => self.push(&line, place, why),
-                    Some(line) if named.is_some() => self.mend(&line, place, why, depth + 1),
+                    Some(line) if named.is_some() => self.mend(&line, place, why, open),
                     _ => self.notes.push(format!("{}`{inner}` is left out", at(place))),
                 }
             } else {
                 self.add_inner(inner, place, why);
             }
         }
+        open.pop();
     }
 
     /// A line of a requirements file that is taken by itself.
@@ -247,16 +256,6 @@ fn stand_in(line: &str) -> Option<String> {
     }
     let extras: Vec<_> = found.extras.iter().map(String::as_str).collect();
     Some(format!("{}[{}]", found.name, extras.join(",")))
-}
-
-/// The first line of a text that begins like a logical line, from 1.
-pub(super) fn line_of(text: &str, logical: &str) -> u32 {
-    let head = logical.split_ascii_whitespace().next().unwrap_or(logical);
-    let at = text
-        .lines()
-        .position(|line| line.trim_start().starts_with(head))
-        .unwrap_or(0);
-    u32::try_from(at + 1).unwrap_or(u32::MAX)
 }
 
 fn join(folder: &str, path: &str) -> Option<String> {

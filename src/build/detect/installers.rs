@@ -231,6 +231,25 @@ pub(super) fn flit(words: &[&str]) -> Wanted {
     wanted
 }
 
+/// `pipenv install --dev`, `pipenv install -r requirements.txt pytest`.
+pub(super) fn pipenv(words: &[&str]) -> Vec<Act> {
+    let development = words
+        .iter()
+        .any(|word| matches!(*word, "--dev" | "-d" | "--dev-only"));
+    let set = if development {
+        super::pipfile::DEVELOPMENT
+    } else {
+        super::pipfile::PACKAGES
+    };
+    let wanted = Wanted {
+        sets: vec![set.to_owned()],
+        without_project: true,
+        ..Wanted::default()
+    };
+    let named = install_words(words).into_iter().map(Act::Install);
+    std::iter::once(Act::Project(wanted)).chain(named).collect()
+}
+
 /// The environments or sessions that tox or nox is told: `-e a,b`, `--session=tests-3.11`, `run -e py`.
 pub(super) fn environments(words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();

@@ -35,12 +35,20 @@ pub(super) struct Said {
     pub(super) named: BTreeMap<Minor, Vec<Origin>>,
     /// Conditions on the version (`>=3.7,<4`), and where they stand.
     pub(super) conditions: Vec<(String, Place)>,
+    /// Where a Python 2 is first named, and which.
+    pub(super) old: Option<(String, Place)>,
 }
 
 impl Said {
     /// Notes that a version is named. Text that is no version of Python 3 is passed over.
     pub(super) fn name(&mut self, version: &str, place: &Place, why: &str) {
-        let Some(minor) = minor_of(version) else { return };
+        let Some(minor) = minor_of(version) else {
+            let version = version.trim();
+            if self.old.is_none() && (version.starts_with("2.") || version.starts_with("py2")) {
+                self.old = Some((version.to_owned(), place.clone()));
+            }
+            return;
+        };
         let origin = Origin {
             what: format!("python 3.{minor}"),
             place: Some(place.clone()),
@@ -124,11 +132,14 @@ pub(super) fn rank(said: &Said, date: Timestamp, at_hand: &[PythonVersion]) -> (
     }
     let mut notes = Vec::new();
     let mut good = BTreeSet::new();
+    // Before the oldest that environments are made for, it is the nearest.
+    let oldest = RELEASES.first().map(|(minor, _)| *minor);
+    let nearest = oldest.filter(|minor| !was_released(*minor, date) && newest.contains_key(minor));
     for (minor, version) in &newest {
         let Some((_, day)) = RELEASES.iter().find(|(known, _)| known == minor) else {
             continue;
         };
-        if !was_released(*minor, date) {
+        if !was_released(*minor, date) && nearest != Some(*minor) {
             notes.push(format!(
                 "python 3.{minor} is not tried: it was released on {day}, after the base commit"
             ));
@@ -161,6 +172,16 @@ pub(super) fn rank(said: &Said, date: Timestamp, at_hand: &[PythonVersion]) -> (
             ));
         }
     }
+    if let Some((version, place)) = said
+        .old
+        .as_ref()
+        .filter(|_| said.named.is_empty() || nearest.is_some())
+    {
+        notes.push(format!(
+            "python {} is named ({place}) and is not tried: environments are made for Python 3.6 and later",
+            version.trim_start_matches("py")
+        ));
+    }
     let highest = said
         .named
         .keys()
@@ -178,7 +199,7 @@ pub(super) fn rank(said: &Said, date: Timestamp, at_hand: &[PythonVersion]) -> (
     order.sort_by_key(|minor| std::cmp::Reverse(rank(minor)));
     let choices = order.into_iter().map(|minor| Choice {
         python: format!("3.{minor}"),
-        because: reasons(said, minor),
+        because: reasons(said, minor, nearest == Some(minor)),
     });
     (choices.collect(), notes)
 }
@@ -192,7 +213,20 @@ fn was_released(minor: Minor, date: Timestamp) -> bool {
         .is_some_and(|released| released < date)
 }
 
-fn reasons(said: &Said, minor: Minor) -> Vec<Origin> {
+fn reasons(said: &Said, minor: Minor, nearest: bool) -> Vec<Origin> {
+    if nearest {
+        let mut reasons = said.named.get(&minor).cloned().unwrap_or_default();
+        let why = "it came after the base commit; of those that environments are made for it is the nearest";
+        reasons.insert(
+            0,
+            Origin {
+                what: format!("python 3.{minor}"),
+                place: None,
+                why: why.to_owned(),
+            },
+        );
+        return reasons;
+    }
     if let Some(named) = said.named.get(&minor) {
         return named.clone();
     }
@@ -272,8 +306,34 @@ mod tests {
             ["3.9", "3.8", "3.6"]
         );
         assert_eq!(
+            order(&["2.7", "3.3"], &[], "2014-01-01T00:00:00Z", &HERE),
+            ["3.6"],
+            "the nearest to a day before the oldest"
+        );
+        assert_eq!(
+            order(&[], &[], "2014-01-01T00:00:00Z", &HERE[2..]),
+            Vec::<String>::new(),
+            "what is years away is none"
+        );
+        assert_eq!(
             order(&["2.7"], &["<3"], "2021-01-01T00:00:00Z", &HERE),
             Vec::<String>::new()
+        );
+    }
+
+    #[test]
+    fn an_old_tree_is_told_what_it_is_tried_with() {
+        let mut said = Said::default();
+        said.name("2.7", &Place::new("tox.ini", 3), "tox names it");
+        let here: Vec<PythonVersion> = HERE.iter().map(|version| version.parse().unwrap()).collect();
+        let (choices, notes) = rank(&said, "2013-05-01T00:00:00Z".parse().unwrap(), &here);
+        assert!(choices[0].because[0].why.contains("after the base commit"));
+        assert!(
+            notes.contains(
+                &"python 2.7 is named (tox.ini:3) and is not tried: environments are made for Python 3.6 and later"
+                    .to_owned()
+            ),
+            "{notes:?}"
         );
     }
 

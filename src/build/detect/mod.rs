@@ -16,12 +16,14 @@
 //! | `search` | the order of it all |
 //! | `interpreters` | which Pythons, in which order |
 //! | `package`, `pyproject` | the project's extras, groups and scripts |
+//! | `pipfile` | pipenv's file |
 //! | `setup_cfg`, `setup_py`, `tox`, `nox`, `hatch`, `makefile` | the files of these names |
 //! | `workflows`, `travis` | GitHub's workflows, Travis's and Azure's files |
 //! | `source` | Python that configures things, parsed and never run |
 //! | `sets` | groups, extras and files that are named after tests |
 //! | `plan`, `follow` | what is done to test, and where it leads |
-//! | `command`, `installers`, `shell` | what a command installs or runs |
+//! | `shell`, `conditions` | a shell's text: its commands, and which of them run |
+//! | `command`, `installers` | what a command installs or runs |
 //! | `runners`, `options` | what runs the tests, and which of its options stay |
 //! | `needs` | what pytest itself is asked for |
 //! | `install`, `requirement`, `compose` | install lines that can be followed, and the proposal they make |
@@ -29,6 +31,7 @@
 
 mod command;
 mod compose;
+mod conditions;
 mod follow;
 mod hatch;
 mod ini;
@@ -40,6 +43,7 @@ mod needs;
 mod nox;
 mod options;
 mod package;
+mod pipfile;
 mod plan;
 pub mod proposal;
 mod pyproject;

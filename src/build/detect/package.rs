@@ -106,6 +106,24 @@ impl Package {
         set.lines.iter().all(stands)
     }
 
+    /// Every requirement, with the set it is in, in order.
+    pub(super) fn asked(&self) -> Vec<String> {
+        let mut asked = Vec::new();
+        let mut add = |kind: &str, name: &str, lines: &[Line]| {
+            asked.extend(lines.iter().map(|line| format!("{kind} {name}: {}", line.text)));
+        };
+        add("build", "", &self.build);
+        add("project", "", &self.dependencies);
+        for (name, set) in &self.extras {
+            add("extra", name, &set.lines);
+        }
+        for (name, set) in &self.groups {
+            add("group", name, &set.lines);
+        }
+        asked.extend(self.default_groups.iter().map(|name| format!("default {name}")));
+        asked
+    }
+
     /// The names that the project with these extras needs directly, extras of its own extras followed.
     pub(super) fn names_with(&self, extras: &BTreeSet<String>) -> BTreeSet<String> {
         let mut names: BTreeSet<String> = names(&self.dependencies);

@@ -82,6 +82,21 @@ pub(super) struct Step {
     pub(super) act: Act,
 }
 
+impl Step {
+    /// Installs one dependency group, without the project.
+    pub(super) fn group(name: &str, place: Place) -> Self {
+        let wanted = Wanted {
+            sets: vec![name.to_owned()],
+            without_project: true,
+            ..Wanted::default()
+        };
+        Self {
+            place,
+            act: Act::Project(wanted),
+        }
+    }
+}
+
 /// What a step does, as far as detection understands it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Act {
@@ -97,6 +112,8 @@ pub(super) enum Act {
     System(String),
     /// Goes on somewhere else.
     Go(Elsewhere),
+    /// Does nothing: something is to be said of what is done here.
+    Note(String),
 }
 
 /// What a project's manager (poetry, pdm, uv, hatch, flit, pipenv) is told to install.

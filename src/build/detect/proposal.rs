@@ -151,6 +151,10 @@ pub struct Detected {
     pub facts: Vec<Found>,
     /// What was asked for and is not proposed, and why.
     pub notes: Vec<String>,
+    /// Every requirement that the packaging files name, with the set it is in: two trees that agree in these and in their
+    /// proposals ask for the same.
+    #[serde(skip)]
+    pub asked: Vec<String>,
 }
 
 /// How many proposals there are at most.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::command::acts;
 use super::compose::{Shared, compose};
+use super::conditions;
 use super::follow::{Book, Flow, follow};
 use super::hatch::Hatch;
 use super::interpreters::{self, Minor, Said};
@@ -13,13 +13,12 @@ use super::makefile::Makefile;
 use super::needs;
 use super::nox::Nox;
 use super::package::Package;
-use super::plan::{Elsewhere, Plan, Source, Step, Tool};
+use super::plan::{Elsewhere, Plan, Source, Tool};
 use super::proposal::{Choice, Detected, FactKind, Found, MOST, Place, Proposal, Tree};
-use super::shell::commands;
 use super::tox::Tox;
 use super::value::read_toml;
 use super::workflows::Automation;
-use super::{pyproject, runners, sets, setup_cfg, setup_py};
+use super::{pipfile, pyproject, runners, sets, setup_cfg, setup_py};
 use crate::build::python::PythonVersion;
 use crate::recipe::model::Runner;
 
@@ -57,6 +56,7 @@ pub fn detect(tree: Tree<'_>, date: Timestamp, at_hand: &[PythonVersion]) -> Det
         proposals: in_turn(columns),
         facts,
         notes: notes.into_iter().collect(),
+        asked: reading.package.asked(),
     }
 }
 
@@ -109,6 +109,7 @@ impl Reading {
         }
         setup_cfg::read(&tree, &mut package, said);
         setup_py::read(&tree, &mut package, said);
+        notes.extend(pipfile::read(&tree, &mut package, said).err());
         for file in ["setup.py", "setup.cfg"] {
             if tree.has(file) {
                 package.installable.get_or_insert_with(|| Place::file(file));
@@ -120,6 +121,7 @@ impl Reading {
         automation.say(said);
         let tox = Tox::read(&tree, document.as_ref());
         tox.say(said);
+        notes.extend(tox.note());
         let nox = Nox::read(&tree);
         nox.say(said);
         said.file(&tree);
@@ -263,18 +265,11 @@ fn shell_files(tree: &Tree<'_>) -> BTreeMap<String, Plan> {
         {
             continue;
         }
-        let steps = commands(&text).into_iter().flat_map(|command| {
-            let place = Place::new(path, command.offset + 1);
-            acts(&command.words).into_iter().map(move |act| Step {
-                place: place.clone(),
-                act,
-            })
-        });
         let plan = Plan {
             source: Source::Make,
             name: path.to_owned(),
             place: Place::file(path),
-            steps: steps.collect(),
+            steps: conditions::steps(&text, &|offset| Place::new(path, offset + 1)),
             worth: 0,
         };
         plans.insert(path.to_owned(), plan);

@@ -12,6 +12,24 @@ pub(super) struct Command {
     pub(super) words: Vec<String>,
     /// How many lines below the text's first it starts.
     pub(super) offset: u32,
+    /// How it is joined to the one before.
+    pub(super) joined: Joined,
+}
+
+/// How a command follows the one before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Joined {
+    /// After it, whatever came of it.
+    #[default]
+    Next,
+    /// `&&`
+    And,
+    /// `||`
+    Or,
+    /// `|`
+    Pipe,
+    /// `;;`: another of a case's clauses begins.
+    Clause,
 }
 
 /// The words of one line of text; an open quote ends with the line.
@@ -22,8 +40,7 @@ pub(super) fn words(line: &str) -> Vec<String> {
         .collect()
 }
 
-/// The commands of a text, in order. What a shell does with conditions, loops and substitutions is not followed: their
-/// commands are taken as they stand.
+/// The commands of a text, in order, those of conditions and loops among them; substitutions are not followed.
 pub(super) fn commands(text: &str) -> Vec<Command> {
     let mut reader = Reader::default();
     let mut signs = text.chars().peekable();
@@ -95,7 +112,17 @@ pub(super) fn commands(text: &str) -> Vec<Command> {
                 reader.end_command();
                 line += 1;
             }
-            ';' | '&' | '|' => reader.end_command(),
+            ';' | '&' | '|' => {
+                reader.end_command();
+                let twice = signs.next_if(|next| *next == sign).is_some();
+                reader.joined = match (sign, twice) {
+                    ('&', true) => Joined::And,
+                    ('|', true) => Joined::Or,
+                    ('|', false) => Joined::Pipe,
+                    (';', true) => Joined::Clause,
+                    _ => Joined::Next,
+                };
+            }
             ' ' | '\t' | '\r' => reader.end_word(),
             sign => reader.push(sign, line),
         }
@@ -129,6 +156,8 @@ struct Reader {
     current: Vec<String>,
     word: Option<String>,
     start: u32,
+    /// How the command that comes next is joined.
+    joined: Joined,
     /// The next word is a file that output goes to.
     skip_word: bool,
 }
@@ -175,6 +204,7 @@ impl Reader {
             self.commands.push(Command {
                 words: std::mem::take(&mut self.current),
                 offset: self.start,
+                joined: std::mem::take(&mut self.joined),
             });
         }
     }

@@ -247,3 +247,58 @@ fn options_of_a_command_stay_or_are_told() {
     pyproject.toml:2: `--doctest-modules` of `addopts` is left out: it does not say which tests there are
     ");
 }
+
+#[test]
+fn what_leads_back_to_itself_is_told_where_it_does() {
+    let files = [
+        ("setup.py", "setup(name='a')\n"),
+        (
+            "requirements-test.txt",
+            "# tests\n-r base.txt\nhttps://example.org/x.whl\n",
+        ),
+        (
+            "base.txt",
+            "six \\\n  ==1.0\n\n-r more.txt\n-r requirements-test.txt\nhttps://example.org/y.whl\n",
+        ),
+        ("more.txt", "mock\nhttps://example.org/z.whl\n"),
+    ];
+    let detected = of(&files, "2024-06-01T00:00:00Z");
+    let told: Vec<_> = detected
+        .notes
+        .iter()
+        .filter(|note| note.contains(".txt"))
+        .collect();
+    insta::assert_snapshot!(told.iter().map(|note| note.as_str()).collect::<Vec<_>>().join("\n"), @r"
+    base.txt:5: `-r requirements-test.txt` is left out: it leads back to itself
+    base.txt:6: `https` is left out: it cannot be locked
+    more.txt:2: `https` is left out: it cannot be locked
+    requirements-test.txt:3: `https` is left out: it cannot be locked
+    ");
+    let places: Vec<_> = detected.proposals[0]
+        .because
+        .iter()
+        .filter(|origin| origin.what.contains("six") || origin.what.contains("mock"))
+        .map(|origin| origin.place.as_ref().unwrap().to_string())
+        .collect();
+    assert_eq!(places, ["base.txt:1", "more.txt:1"]);
+}
+
+#[test]
+fn a_product_of_thousands_of_environments_is_bounded_and_told() {
+    let list = format!("py{{36,39}}{}", "-{a,b,c,d,e,f,g,h}".repeat(9));
+    let tox = format!(
+        "[tox]\nenvlist = {list}\n[testenv]\ndeps = pytest\ncommands = pytest\n[testenv:{list}]\ndeps = six\n"
+    );
+    let detected = of(
+        &[("setup.py", "setup(name='a')\n"), ("tox.ini", &tox)],
+        "2021-06-01T00:00:00Z",
+    );
+    assert!(!detected.proposals.is_empty());
+    assert!(
+        detected.notes.contains(
+            &"tox.ini:2: tox has 4096 and more environments: of those for one Python the first 48 are looked at".to_owned()
+        ),
+        "{:?}",
+        detected.notes
+    );
+}

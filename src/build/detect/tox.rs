@@ -6,15 +6,15 @@
 mod ini;
 mod names;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::ini::IniEnvironment;
-use self::names::{expand, factor_version, is_other_python};
+use self::names::{NAMES, expand, factor_version, is_other_python};
 use super::command::acts;
 use super::ini::Ini;
 use super::installers::install_words;
 use super::interpreters::{Minor, Said};
-use super::plan::{Act, Plan, Source, Step, Wanted};
+use super::plan::{Act, Plan, Source, Step};
 use super::proposal::{Place, Tree};
 use super::requirement::project_line;
 use super::value::{Kind, Value, read_toml};
@@ -24,7 +24,14 @@ use super::value::{Kind, Value, read_toml};
 pub(super) struct Tox {
     ini: Option<Ini>,
     toml: Option<(Value, String)>,
+    /// The list of environments, and where each stands.
+    listed: Vec<(String, Place)>,
+    /// Names that a section's generative name stands for, and the section's place among all.
+    generative: BTreeMap<String, usize>,
 }
+
+/// How many environments for one Python are looked at.
+const PLANS: usize = 48;
 
 impl Tox {
     /// Reads the first configuration that tox itself would take.
@@ -44,6 +51,8 @@ impl Tox {
             .or_else(legacy)
         {
             return Self {
+                listed: list_of_ini(&found),
+                generative: generative(&found),
                 ini: Some(found),
                 toml: None,
             };
@@ -55,55 +64,57 @@ impl Tox {
         let toml = own
             .map(|value| (value, "pyproject.toml".to_owned()))
             .or_else(|| Some((file()?, "tox.toml".to_owned())));
-        Self { ini: None, toml }
+        let list = toml
+            .iter()
+            .filter_map(|(toml, file)| Some((toml.at(&["env_list"])?, file)));
+        let listed = list.flat_map(|(list, file)| {
+            let names = list.texts();
+            names.map(move |(name, line)| (name.to_owned(), Place::new(file, line)))
+        });
+        Self {
+            ini: None,
+            listed: listed.collect(),
+            generative: BTreeMap::new(),
+            toml,
+        }
+    }
+
+    /// What of the list is not looked at.
+    pub(super) fn note(&self) -> Option<String> {
+        let (_, place) = self.listed.first().filter(|_| self.listed.len() > PLANS)?;
+        let count = match self.listed.len() {
+            count if count < NAMES => count.to_string(),
+            _ => format!("{NAMES} and more"),
+        };
+        Some(format!(
+            "{place}: tox has {count} environments: of those for one Python the first {PLANS} are looked at"
+        ))
     }
 
     /// Versions of Python in the list of environments.
     pub(super) fn say(&self, said: &mut Said) {
-        for (name, place) in self.listed() {
+        let mut seen = BTreeSet::new();
+        for (name, place) in &self.listed {
             for factor in name.split('-') {
                 let version = if factor.starts_with("3.") {
                     factor.to_owned()
                 } else {
                     factor.replace('.', "")
                 };
-                said.name(&version, &place, "tox's list of environments names it");
+                if !seen.insert(version.clone()) {
+                    continue;
+                }
+                said.name(&version, place, "tox's list of environments names it");
             }
         }
-    }
-
-    /// The list of environments, and where each stands.
-    fn listed(&self) -> Vec<(String, Place)> {
-        if let Some((toml, file)) = &self.toml {
-            let list = toml.at(&["env_list"]);
-            return list
-                .into_iter()
-                .flat_map(Value::texts)
-                .map(|(name, line)| (name.to_owned(), Place::new(file, line)))
-                .collect();
-        }
-        let section = self
-            .ini
-            .as_ref()
-            .and_then(|ini| ini.section("tox").or_else(|| ini.section("tox:tox")));
-        let entry = section.and_then(|section| section.get("envlist").or_else(|| section.get("env_list")));
-        let mut names = Vec::new();
-        for line in entry.into_iter().flat_map(|entry| &entry.lines) {
-            names.extend(
-                expand(&line.text)
-                    .into_iter()
-                    .map(|name| (name, line.place.clone())),
-            );
-        }
-        names
     }
 
     /// The plans behind names on tox's command line; without names, behind its list. The likeliest first: the one for
     /// this version of Python, or the one that holds for every version.
     pub(super) fn find(&self, names: &[String], python: Minor) -> Vec<Plan> {
-        let listed: Vec<String> = self.listed().into_iter().map(|(name, _)| name).collect();
+        let listed = || self.listed.iter().map(|(name, _)| name.clone()).collect();
         let mut wanted: Vec<String> = if names.is_empty() || names.iter().any(|name| name == "ALL") {
-            listed
+            listed()
         } else {
             names
                 .iter()
@@ -121,6 +132,7 @@ impl Tox {
         });
         let mut seen = BTreeSet::new();
         wanted.retain(|name| seen.insert(name.clone()));
+        wanted.truncate(PLANS);
         let mut plans: Vec<Plan> = wanted.iter().filter_map(|name| self.plan(name, python)).collect();
         plans.sort_by_key(|plan| std::cmp::Reverse(plan.worth));
         plans
@@ -150,7 +162,7 @@ impl Tox {
         if self.ini.is_none() && self.toml.is_none() {
             return vec![];
         }
-        let mut names: Vec<String> = self.listed().into_iter().map(|(name, _)| name).collect();
+        let mut names: Vec<String> = vec![];
         names.push(format!("py3{python}"));
         names.extend(
             ["py", "test", "tests"]
@@ -158,6 +170,7 @@ impl Tox {
                 .map(|name| (*name).to_owned())
                 .filter(|name| self.has(name)),
         );
+        names.extend(self.listed.iter().map(|(name, _)| name.clone()));
         self.find(&names, python)
     }
 
@@ -175,7 +188,16 @@ impl Tox {
 
     fn plan(&self, name: &str, python: Minor) -> Option<Plan> {
         let (place, steps) = match (&self.ini, &self.toml) {
-            (Some(ini), _) => IniEnvironment { ini, name, python }.steps()?,
+            (Some(ini), _) => {
+                let section = self.generative.get(name).and_then(|at| ini.sections.get(*at));
+                IniEnvironment {
+                    ini,
+                    name,
+                    python,
+                    section,
+                }
+                .steps()?
+            }
             (None, Some((toml, file))) => of_toml(toml, file, name)?,
             (None, None) => return None,
         };
@@ -183,18 +205,47 @@ impl Tox {
             .split('-')
             .all(|factor| factor == "py" || factor_version(factor).is_some());
         let worth = super::sets::worth(&format!("test {name}")).unwrap_or(0) + i32::from(is_plain) * 20;
-        let list = self.listed();
         Some(Plan {
             source: Source::Tox,
             name: name.to_owned(),
-            place: list
-                .into_iter()
+            place: self
+                .listed
+                .iter()
                 .find(|(known, _)| known == name)
-                .map_or(place, |(_, place)| place),
+                .map_or(place, |(_, place)| place.clone()),
             steps,
             worth,
         })
     }
+}
+
+/// The list of environments of an ini file.
+fn list_of_ini(ini: &Ini) -> Vec<(String, Place)> {
+    let section = ini.section("tox").or_else(|| ini.section("tox:tox"));
+    let entry = section.and_then(|section| section.get("envlist").or_else(|| section.get("env_list")));
+    let mut names = Vec::new();
+    for line in entry.into_iter().flat_map(|entry| &entry.lines) {
+        let more = expand(&line.text)
+            .into_iter()
+            .map(|name| (name, line.place.clone()));
+        names.extend(more.take(NAMES - names.len().min(NAMES)));
+    }
+    names
+}
+
+/// The sections with generative names that stand for others: `[testenv:py{310,311}-x]`; the first of two holds.
+fn generative(ini: &Ini) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for (at, section) in ini.sections.iter().enumerate() {
+        let names = section
+            .name
+            .strip_prefix("testenv:")
+            .filter(|name| name.contains(['{', ',']) && found.len() < NAMES);
+        for name in names.map(expand).into_iter().flatten() {
+            found.entry(name).or_insert(at);
+        }
+    }
+    found
 }
 
 fn one_requirement(text: &str) -> Vec<String> {
@@ -236,15 +287,7 @@ fn of_toml(toml: &Value, file: &str, name: &str) -> Option<(Place, Vec<Step>)> {
         }));
     }
     for (group, line) in at("dependency_groups").into_iter().flat_map(Value::texts) {
-        let wanted = Wanted {
-            sets: vec![group.to_owned()],
-            without_project: true,
-            ..Wanted::default()
-        };
-        steps.push(Step {
-            place: place(line),
-            act: Act::Project(wanted),
-        });
+        steps.push(Step::group(group, place(line)));
     }
     if at("skip_install").and_then(Value::text) != Some("true")
         && at("package").and_then(Value::text) != Some("skip")

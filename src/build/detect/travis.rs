@@ -1,6 +1,7 @@
 //! Travis's and Azure's files: steps without a job's frame.
 
-use super::command::{acts, assignment};
+use super::command::assignment;
+use super::conditions;
 use super::interpreters::{Minor, minor_of};
 use super::plan::{Act, Elsewhere, Plan, Source, Step};
 use super::proposal::Place;
@@ -74,13 +75,8 @@ pub(super) fn travis(file: &str, document: &Value, python: Minor) -> Vec<Plan> {
                     text.replace(&format!("${{{name}}}"), value)
                         .replace(&format!("${name}"), value)
                 });
-                for command in commands(&text) {
-                    let place = Place::new(file, line + command.offset);
-                    steps.extend(acts(&command.words).into_iter().map(|act| Step {
-                        place: place.clone(),
-                        act,
-                    }));
-                }
+                let place = |offset| Place::new(file, line + offset);
+                steps.extend(conditions::steps(&text, &place));
             }
         }
         let plan = Plan {

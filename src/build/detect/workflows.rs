@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::command::acts;
+use super::conditions;
 use super::interpreters::{Minor, Said, minor_of};
 use super::plan::{Act, Plan, Source, Step};
 use super::proposal::{FactKind, Found, Place, Tree};
@@ -353,13 +354,8 @@ fn variables(file: &str, table: Option<&Value>, form: &FormOf, steps: &mut Vec<S
 
 pub(super) fn run_text(file: &str, run: &Value, form: &FormOf, steps: &mut Vec<Step>) {
     let Some(text) = run.text() else { return };
-    for command in commands(&fill_some(text, form)) {
-        let place = Place::new(file, run.line + command.offset);
-        steps.extend(acts(&command.words).into_iter().map(|act| Step {
-            place: place.clone(),
-            act,
-        }));
-    }
+    let place = |offset| Place::new(file, run.line + offset);
+    steps.extend(conditions::steps(&fill_some(text, form), &place));
 }
 
 /// Actions that install something by themselves.

@@ -9,7 +9,7 @@ use crate::build::detect::ini::{Entry, Ini, Section};
 use crate::build::detect::installers::install_words;
 use crate::build::detect::interpreters::Minor;
 use crate::build::detect::package::Line;
-use crate::build::detect::plan::{Act, Step, Wanted};
+use crate::build::detect::plan::{Act, Step};
 use crate::build::detect::proposal::Place;
 use crate::build::detect::requirement::project_line;
 use crate::build::detect::shell::{self, commands};
@@ -22,6 +22,8 @@ pub(super) struct IniEnvironment<'a> {
     pub(super) ini: &'a Ini,
     pub(super) name: &'a str,
     pub(super) python: Minor,
+    /// A section whose generative name stands for this one.
+    pub(super) section: Option<&'a Section>,
 }
 
 impl IniEnvironment<'_> {
@@ -29,7 +31,7 @@ impl IniEnvironment<'_> {
         let own = self
             .ini
             .section(&format!("testenv:{}", self.name))
-            .or_else(|| self.generative());
+            .or(self.section);
         let base = self.ini.section("testenv");
         let first = own.or(base)?;
         let file = first
@@ -76,15 +78,7 @@ impl IniEnvironment<'_> {
         for key in ["dependency_groups", "dependency-groups"] {
             for line in self.value(key) {
                 for name in split_outside(&line.text) {
-                    let wanted = Wanted {
-                        sets: vec![name],
-                        without_project: true,
-                        ..Wanted::default()
-                    };
-                    steps.push(Step {
-                        place: line.place.clone(),
-                        act: Act::Project(wanted),
-                    });
+                    steps.push(Step::group(&name, line.place.clone()));
                 }
             }
         }
@@ -147,23 +141,12 @@ impl IniEnvironment<'_> {
             .unwrap_or("tox.ini")
     }
 
-    /// A section with a generative name that stands for this one: `[testenv:py{310,311}-x]`.
-    fn generative(&self) -> Option<&Section> {
-        self.ini.sections.iter().find(|section| {
-            let names = section
-                .name
-                .strip_prefix("testenv:")
-                .filter(|name| name.contains(['{', ',']));
-            names.is_some_and(|names| expand(names).iter().any(|name| name == self.name))
-        })
-    }
-
     /// The lines of a key, the environment's own before the base's, with factors and substitutions worked out.
     fn value(&self, key: &str) -> Vec<Line> {
         let own = self
             .ini
             .section(&format!("testenv:{}", self.name))
-            .or_else(|| self.generative());
+            .or(self.section);
         let sections = [own, self.ini.section("testenv")];
         let entry = sections
             .into_iter()

@@ -2,8 +2,11 @@
 
 use crate::build::detect::interpreters::{Minor, minor_of};
 
-/// How many names a generative name may stand for.
-const NAMES: usize = 256;
+/// How many names a list of generative names may stand for; what is beyond is not looked at.
+pub(super) const NAMES: usize = 4096;
+
+/// How many choices one name may be made of.
+const DEEPEST: usize = 32;
 
 /// `py311`, `3.11`, `py3.11`: 11.
 pub(super) fn factor_version(factor: &str) -> Option<Minor> {
@@ -23,12 +26,12 @@ pub(super) fn expand(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     for part in split_outside(text) {
         let mut open = vec![part];
-        while let Some(name) = open.pop() {
+        while let Some(name) = open.pop().filter(|_| names.len() < NAMES) {
             let span = name
                 .find('{')
                 .and_then(|start| Some((start, start + name[start..].find('}')?)));
             match span {
-                Some((start, end)) if open.len() < NAMES => {
+                Some((start, end)) if name[start..].matches('{').count() <= DEEPEST => {
                     let choices: Vec<_> = name[start + 1..end].split(',').map(str::trim).collect();
                     open.extend(
                         choices
@@ -38,8 +41,7 @@ pub(super) fn expand(text: &str) -> Vec<String> {
                             .map(|choice| format!("{}{choice}{}", &name[..start], &name[end + 1..])),
                     );
                 }
-                _ if names.len() < NAMES => names.push(name.trim_matches('-').to_owned()),
-                _ => {}
+                _ => names.push(name.trim_matches('-').to_owned()),
             }
         }
     }
@@ -79,4 +81,39 @@ pub(super) fn split_outside(text: &str) -> Vec<String> {
     }
     parts.retain(|part| !part.is_empty());
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn names_are_multiplied_and_bounded() {
+        assert_eq!(
+            expand("py{310,311}-{a,b}, lint"),
+            ["py310-a", "py310-b", "py311-a", "py311-b", "lint"]
+        );
+        assert_eq!(expand("py{310-312}{,-x}").len(), 6);
+        let product = format!("py{{36-39}}{}", "-{0-9}".repeat(12));
+        let names = expand(&product);
+        assert_eq!(names.len(), NAMES);
+        assert!(names.iter().all(|name| !name.contains('{')));
+    }
+
+    #[test]
+    fn factors_name_versions() {
+        assert_eq!(factor_version("py311"), Some(11));
+        assert_eq!(factor_version("3.9"), Some(9));
+        assert_eq!(factor_version("django32"), None);
+        assert!(is_other_python("pypy3") && is_other_python("py27") && !is_other_python("py36"));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_the_readers_panic(text in "([{}, a-c0-9-]){0,40}") {
+            prop_assert!(expand(&text).len() <= NAMES);
+        }
+    }
 }
