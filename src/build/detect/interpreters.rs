@@ -177,9 +177,13 @@ pub(super) fn rank(said: &Said, date: Timestamp, at_hand: &[PythonVersion]) -> (
         .as_ref()
         .filter(|_| said.named.is_empty() || nearest.is_some())
     {
+        // `py27` is 2.7.
+        let version = match version.strip_prefix("py2") {
+            Some(minor) => format!("2.{}", minor.trim_start_matches('.')),
+            None => version.clone(),
+        };
         notes.push(format!(
-            "python {} is named ({place}) and is not tried: environments are made for Python 3.6 and later",
-            version.trim_start_matches("py")
+            "python {version} is named ({place}) and is not tried: environments are made for Python 3.6 and later"
         ));
     }
     let highest = said
@@ -324,7 +328,7 @@ mod tests {
     #[test]
     fn an_old_tree_is_told_what_it_is_tried_with() {
         let mut said = Said::default();
-        said.name("2.7", &Place::new("tox.ini", 3), "tox names it");
+        said.name("py27", &Place::new("tox.ini", 3), "tox names it");
         let here: Vec<PythonVersion> = HERE.iter().map(|version| version.parse().unwrap()).collect();
         let (choices, notes) = rank(&said, "2013-05-01T00:00:00Z".parse().unwrap(), &here);
         assert!(choices[0].because[0].why.contains("after the base commit"));

@@ -159,6 +159,13 @@ pub(super) struct Sorted {
     pub(super) named: Vec<String>,
 }
 
+/// Whether an option of pytest's leaves some tests out.
+pub(super) fn selects(word: &str) -> bool {
+    ["-m", "-k", "--ignore", "--deselect"]
+        .iter()
+        .any(|option| word.starts_with(option))
+}
+
 /// Sorts pytest's words.
 pub(super) fn of_pytest(words: &[String]) -> Sorted {
     sort(words, PYTEST)
@@ -197,8 +204,9 @@ fn sort(words: &[String], table: &[Known]) -> Sorted {
                     .as_slice()
                     .first()
                     .filter(|value| !joined && !value.starts_with('-'));
-                // Whether the next word is its value is not known; a folder of the tree is more likely none.
-                let value = value.filter(|value| !long && !value.contains('/'));
+                // Whether the next word is its value is not known; a folder of the tree is more likely none, a number one.
+                let value =
+                    value.filter(|value| !long && !value.contains('/') || value.parse::<f64>().is_ok());
                 let whole = value.map_or_else(|| word.clone(), |value| format!("{word} {value}"));
                 if value.is_some() {
                     words.next();
@@ -225,7 +233,10 @@ fn sort(words: &[String], table: &[Known]) -> Sorted {
             sorted.kept.push(whole);
         }
     }
-    sorted.named.retain(|name| !name.contains(['$', '{', '}', '\0']));
+    // `[]` is what tox called `{posargs}` once.
+    sorted
+        .named
+        .retain(|name| !name.contains(['$', '{', '}', '\0']) && name != "[]");
     sorted
 }
 
@@ -262,6 +273,7 @@ mod tests {
                 ["-pxdist", "-m $MARKS", "a"],
             ),
             ("-r a --durations 10 -m", ["", "-m", "a"]),
+            ("--reruns 5 [] a.py", ["", "--reruns 5", "a.py"]),
         ];
         for (line, expected) in cases {
             assert_eq!(shown(&of_pytest(&shell::words(line))), expected, "{line}");

@@ -144,8 +144,7 @@ pub(super) fn choose(tree: &Tree<'_>, flow: &Flow, needs: &Needs) -> Chosen {
     }
     if let Some((Way::Own(name), _, place)) = ways.first() {
         let why = format!(
-            "`{name}` runs them there, and Quarry takes no outcomes from it: pytest collects the tree's test modules in \
-            its place"
+            "`{name}` runs them there, and Quarry takes no outcomes from it: pytest is run in its place"
         );
         return pytest(tree, &ways, needs, Some(place), &why);
     }
@@ -191,7 +190,7 @@ fn pytest(tree: &Tree<'_>, ways: &[Ran<'_>], needs: &Needs, place: Option<&Place
         notes: vec![],
     };
     for (words, place) in &needs.kept {
-        let why = "it changes which tests there are, so it stays when `addopts` is dropped";
+        let why = "it says which tests there are, or what they need: it stays when `addopts` is dropped";
         chosen.keep(words, place, why);
     }
     for (word, place) in &needs.dropped {
@@ -206,8 +205,15 @@ fn pytest(tree: &Tree<'_>, ways: &[Ran<'_>], needs: &Needs, place: Option<&Place
         .collect();
     for (run, place) in &runs {
         for words in &run.kept {
-            if runs.iter().all(|(other, _)| other.kept.contains(words)) {
-                chosen.keep(words, place, "it says which tests the suite has");
+            let everywhere = runs.iter().all(|(other, _)| other.kept.contains(words));
+            // What selects must hold for all that is run; what tests need is needed by the first of them.
+            let first = runs.first().is_some_and(|(other, _)| other.kept.contains(words));
+            if everywhere || first && !options::selects(&words[0]) {
+                chosen.keep(
+                    words,
+                    place,
+                    "it says which tests the suite has, or what they need",
+                );
             } else {
                 chosen.notes.push(format!(
                     "{place}: `{}` is left out: pytest is run {} times there, and not each time with it",

@@ -188,7 +188,7 @@ fn what_pytest_stands_in_for_is_said() {
     );
     insta::assert_snapshot!(run(&own, 0), @r"
     -p no:cacheprovider -o addopts=
-    runner pytest (.github/workflows/ci.yml:5): `bin/test` runs them there, and Quarry takes no outcomes from it: pytest collects the tree's test modules in its place
+    runner pytest (.github/workflows/ci.yml:5): `bin/test` runs them there, and Quarry takes no outcomes from it: pytest is run in its place
     ");
     assert_eq!(
         own.facts
@@ -214,13 +214,13 @@ fn what_pytest_stands_in_for_is_said() {
     insta::assert_snapshot!(run(&shell, 0), @r"
     -p no:cacheprovider -o addopts= -k not e2e
     runner pytest (scripts/test:2): this is how it is run there
-    argument -k not e2e (scripts/test:2): it says which tests the suite has
+    argument -k not e2e (scripts/test:2): it says which tests the suite has, or what they need
     ");
 }
 
 #[test]
 fn options_of_a_command_stay_or_are_told() {
-    let workflow = "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: |\n          pytest -m 'not slow' -W error --ignore=tests/e2e -p no:randomly tests/unit\n          pytest -m slow --ignore=tests/e2e -p no:randomly tests/slow\n";
+    let workflow = "jobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: |\n          pytest -m 'not slow' -W error --import-mode=importlib --ignore=tests/e2e -p no:randomly tests/unit\n          pytest -m slow --ignore=tests/e2e -p no:randomly tests/slow\n";
     let files = [
         ("setup.py", "setup(name='a')\n"),
         (".github/workflows/ci.yml", workflow),
@@ -236,7 +236,14 @@ fn options_of_a_command_stay_or_are_told() {
     let args = &detected.proposals[0].args[4..];
     assert_eq!(
         args,
-        ["-m", "not net work", "--ignore=tests/e2e", "-p", "no:randomly"]
+        [
+            "-m",
+            "not net work",
+            "--import-mode=importlib",
+            "--ignore=tests/e2e",
+            "-p",
+            "no:randomly"
+        ]
     );
     insta::assert_snapshot!(detected.notes.iter().filter(|note| !note.starts_with("python ")).cloned().collect::<Vec<_>>().join("\n"), @r"
     .github/workflows/ci.yml:6: `-W error` is left out: it does not say which tests there are
