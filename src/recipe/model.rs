@@ -191,7 +191,7 @@ impl Default for Detection {
         Self {
             enabled: true,
             proposals: 4,
-            repairs: 6,
+            repairs: 10,
         }
     }
 }
