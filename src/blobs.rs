@@ -59,6 +59,12 @@ impl BlobError {
     }
 }
 
+impl crate::domain::advice::Advises for BlobError {
+    fn advice(&self) -> Vec<String> {
+        self.hints()
+    }
+}
+
 /// A folder of blobs; cheap to clone, safe to use from many threads and processes at once.
 #[derive(Debug, Clone)]
 pub struct Blobs {

@@ -4,6 +4,7 @@
 //! `ROOT/manifests/` holds what was emitted.
 
 pub mod gc;
+pub mod tree;
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, Write as _};

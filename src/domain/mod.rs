@@ -20,6 +20,7 @@
 //! | [`history`] | commits and tree changes as git tells them |
 //! | [`hash`] | content hashes and keys |
 
+pub mod advice;
 pub mod attempt;
 pub mod candidate;
 pub mod decision;

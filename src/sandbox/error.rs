@@ -132,3 +132,9 @@ impl SandboxError {
         }
     }
 }
+
+impl crate::domain::advice::Advises for SandboxError {
+    fn advice(&self) -> Vec<String> {
+        self.hints()
+    }
+}

@@ -66,3 +66,9 @@ impl StoreError {
         }
     }
 }
+
+impl crate::domain::advice::Advises for StoreError {
+    fn advice(&self) -> Vec<String> {
+        self.hints()
+    }
+}

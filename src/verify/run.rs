@@ -8,7 +8,6 @@ mod tree;
 mod trial;
 
 use std::collections::BTreeMap;
-use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,6 +19,7 @@ use super::error::VerifyError;
 use super::faults::{Fault, is_machines};
 use super::key::{VerifyInputs, input_key};
 use super::runner::{FILES, TRACER};
+use crate::domain::advice::Advises;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
 use crate::domain::ids::{BlobId, CandidateId, CommitSha, TestId};
@@ -354,22 +354,5 @@ fn adapter<E: Advises>(error: E) -> VerifyError {
     VerifyError::Adapter {
         message: error.to_string(),
         hints: error.advice(),
-    }
-}
-
-/// Errors that say what to do.
-trait Advises: Display {
-    fn advice(&self) -> Vec<String>;
-}
-
-impl Advises for crate::store::StoreError {
-    fn advice(&self) -> Vec<String> {
-        self.hints()
-    }
-}
-
-impl Advises for crate::blobs::BlobError {
-    fn advice(&self) -> Vec<String> {
-        self.hints()
     }
 }

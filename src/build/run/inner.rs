@@ -18,6 +18,7 @@ use crate::build::key::{environment_key, project_key};
 use crate::build::lock::Lock;
 use crate::build::python::Interpreter;
 use crate::build::spec::{Spec, read_spec};
+use crate::domain::advice::Advises;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::environment::Environment;
 use crate::domain::event::Event;
@@ -248,28 +249,5 @@ pub(super) fn adapter<E: Advises>(error: E) -> BuildError {
     BuildError::Adapter {
         message: error.to_string(),
         hints: error.advice(),
-    }
-}
-
-/// Errors that say what to do.
-pub(super) trait Advises: std::fmt::Display {
-    fn advice(&self) -> Vec<String>;
-}
-
-impl Advises for crate::store::StoreError {
-    fn advice(&self) -> Vec<String> {
-        self.hints()
-    }
-}
-
-impl Advises for crate::blobs::BlobError {
-    fn advice(&self) -> Vec<String> {
-        self.hints()
-    }
-}
-
-impl Advises for crate::sandbox::SandboxError {
-    fn advice(&self) -> Vec<String> {
-        self.hints()
     }
 }

@@ -3,30 +3,12 @@
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, symlink};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::build::products::{Look, Stamp};
 use crate::domain::path::RepoPath;
-
-/// Copies a folder's content into `to` (made if missing): bytes, permissions, links as links.
-pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else if kind.is_symlink() {
-            symlink(fs::read_link(entry.path())?, &target)?;
-        } else if kind.is_file() {
-            // Also copies the permission bits.
-            fs::copy(entry.path(), &target)?;
-        }
-    }
-    Ok(())
-}
+pub(super) use crate::workspace::tree::copy;
 
 /// Marks a layer as used now: what nothing uses for a while may be removed.
 pub(super) fn used(layer: &Path) {
@@ -141,7 +123,7 @@ fn join(root: &Path, path: &RepoPath) -> PathBuf {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     use super::*;
     use crate::build::products::compare;

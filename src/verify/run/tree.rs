@@ -4,28 +4,11 @@ use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::domain::path::RepoPath;
-
-/// Copies a folder's content into `to` (made if missing): bytes, permissions, links as links.
-pub(super) fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else if kind.is_symlink() {
-            symlink(fs::read_link(entry.path())?, &target)?;
-        } else if kind.is_file() {
-            fs::copy(entry.path(), &target)?;
-        }
-    }
-    Ok(())
-}
+pub(super) use crate::workspace::tree::copy;
 
 /// Every file and link below `root`, by its path inside.
 pub(super) fn files(root: &Path) -> io::Result<BTreeSet<RepoPath>> {
@@ -69,6 +52,8 @@ fn unlock(folder: &Path) {
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
     use super::*;
 
     #[test]
