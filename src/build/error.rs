@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::python::BadPython;
 use super::spec::SpecError;
+use crate::recipe::python::BadPython;
 
 /// Why nothing can be built as asked.
 #[derive(Debug, thiserror::Error)]

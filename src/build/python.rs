@@ -5,6 +5,8 @@ use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use crate::recipe::python::{BadPython, PythonSpec};
+
 /// A Python version: `3.11.7`, `3.14.0rc2`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonVersion {
@@ -53,9 +55,7 @@ impl FromStr for PythonVersion {
     type Err = BadPython;
 
     fn from_str(text: &str) -> Result<Self, BadPython> {
-        let bad = || BadPython {
-            text: text.to_owned(),
-        };
+        let bad = || BadPython::of(text);
         let end = text
             .find(|c: char| !c.is_ascii_digit() && c != '.')
             .unwrap_or(text.len());
@@ -71,108 +71,11 @@ impl FromStr for PythonVersion {
     }
 }
 
-/// A text that is neither a Python version nor a condition on one.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("read `{text}` as a Python version")]
-pub struct BadPython {
-    /// The text as given.
-    pub text: String,
-}
-
-impl BadPython {
-    /// What to write instead.
-    pub fn hints(&self) -> Vec<String> {
-        vec!["write `3.11`, a full version (`3.11.7`), or conditions (`>=3.9`, `>=3.9,<3.12`)".to_owned()]
-    }
-}
-
 fn numbers(text: &str) -> Option<Vec<u32>> {
     let plain = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
     text.split('.')
         .map(|part| if plain(part) { part.parse().ok() } else { None })
         .collect()
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operator {
-    /// Every given number agrees: `3.11` and `==3.11.*`.
-    Like,
-    Unlike,
-    AtLeast,
-    Above,
-    AtMost,
-    Below,
-}
-
-/// What a recipe's `python` asks for: `3.11`, `3.11.7`, or conditions joined by commas (`>=3.9,<3.12`).
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PythonRequest {
-    text: String,
-    conditions: Vec<(Operator, Vec<u32>)>,
-}
-
-impl PythonRequest {
-    /// Whether a version will do. Only numbers are compared: `>=3.13` holds for `3.13.0rc1`.
-    pub fn matches(&self, version: &PythonVersion) -> bool {
-        self.conditions.iter().all(|(operator, wanted)| {
-            let given = &version.release[..wanted.len()];
-            // `<=3.11` means no later than the whole 3.11 series, and `>3.11` later than all of it.
-            let order = given.cmp(wanted.as_slice());
-            match operator {
-                Operator::Like => order.is_eq(),
-                Operator::Unlike => order.is_ne(),
-                Operator::AtLeast => order.is_ge(),
-                Operator::Above => order.is_gt(),
-                Operator::AtMost => order.is_le(),
-                Operator::Below => order.is_lt(),
-            }
-        })
-    }
-}
-
-impl fmt::Display for PythonRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl FromStr for PythonRequest {
-    type Err = BadPython;
-
-    fn from_str(text: &str) -> Result<Self, BadPython> {
-        const OPERATORS: [(&str, Operator); 6] = [
-            (">=", Operator::AtLeast),
-            ("<=", Operator::AtMost),
-            ("==", Operator::Like),
-            ("!=", Operator::Unlike),
-            (">", Operator::Above),
-            ("<", Operator::Below),
-        ];
-        let bad = || BadPython {
-            text: text.to_owned(),
-        };
-        let conditions = text
-            .split(',')
-            .map(|part| {
-                let part = part.trim();
-                let (operator, rest) = OPERATORS
-                    .iter()
-                    .find_map(|(sign, operator)| Some((*operator, part.strip_prefix(sign)?)))
-                    .unwrap_or((Operator::Like, part));
-                let wild = matches!(operator, Operator::Like | Operator::Unlike);
-                let rest = rest.trim();
-                let rest = rest.strip_suffix(".*").filter(|_| wild).unwrap_or(rest);
-                match numbers(rest) {
-                    Some(wanted) if wanted.len() <= 3 => Ok((operator, wanted)),
-                    _ => Err(bad()),
-                }
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Self {
-            text: text.trim().to_owned(),
-            conditions,
-        })
-    }
 }
 
 /// An interpreter of this machine.
@@ -188,13 +91,13 @@ pub struct Interpreter {
 
 /// The highest version that will do; among equals the one found first. A pre-release is only chosen when
 /// nothing final will do.
-pub fn choose<'a>(request: &PythonRequest, found: &'a [Interpreter]) -> Option<&'a Interpreter> {
+pub fn choose<'a>(request: &PythonSpec, found: &'a [Interpreter]) -> Option<&'a Interpreter> {
     let rank = |interpreter: &Interpreter| (interpreter.version.is_final(), interpreter.version.clone());
     // `max_by` gives the last of equals, so the list is read from its end.
     found
         .iter()
         .rev()
-        .filter(|interpreter| request.matches(&interpreter.version))
+        .filter(|interpreter| request.accepts(interpreter.version.release))
         .max_by(|a, b| rank(a).cmp(&rank(b)))
 }
 
@@ -249,7 +152,7 @@ mod tests {
         for wrong in [
             "", "three", "3.11.7.1", ">=", "3.x", ">=3.9.*", "3..9", "+3", "python3",
         ] {
-            assert!(wrong.parse::<PythonRequest>().is_err(), "{wrong}");
+            assert!(wrong.parse::<PythonSpec>().is_err(), "{wrong}");
         }
         assert!("3.11".parse::<PythonVersion>().is_err());
     }
@@ -263,7 +166,6 @@ mod tests {
 
         #[test]
         fn no_text_makes_the_reader_panic(text in ".{0,20}") {
-            let _ = text.parse::<PythonRequest>();
             let _ = text.parse::<PythonVersion>();
         }
     }

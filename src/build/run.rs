@@ -29,12 +29,13 @@ use self::uv::Kit;
 use super::error::BuildError;
 use super::index;
 use super::key::{BuildInputs, input_key};
-use super::python::{Interpreter, PythonRequest, choose};
+use super::python::{Interpreter, choose};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::environment::Environment;
 use crate::domain::ids::{BlobId, CandidateId, CommitSha};
 use crate::domain::path::RepoPath;
 use crate::recipe::model::EnvironmentRecipe;
+use crate::recipe::python::PythonSpec;
 use crate::sandbox::{LENT, Mount, Room, RoomKind, Toolchain};
 use crate::workspace::Context;
 
@@ -238,7 +239,7 @@ impl Builder {
     /// [`BuildError`] when `python` is no version or no interpreter will do: the caller's errors.
     pub fn interpreter(&self, recipe: &EnvironmentRecipe) -> Result<&Interpreter, BuildError> {
         let environment = || recipe.name.clone();
-        let wanted: PythonRequest = recipe.python.parse().map_err(|source| BuildError::BadPython {
+        let wanted: PythonSpec = recipe.python.parse().map_err(|source| BuildError::BadPython {
             environment: environment(),
             source,
         })?;

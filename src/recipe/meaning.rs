@@ -240,7 +240,7 @@ impl Meaning<'_> {
                 self.problem(at, error.to_string(), "write `owner/name`");
             }
             if let Some((version, at)) = string(environment, "python") {
-                match version.parse::<PythonSpec>() {
+                match version.parse().and_then(PythonSpec::precise) {
                     Err(error) => self.problem(at, error.to_string(), error.hints().join("; ")),
                     Ok(spec) if !spec.is_satisfiable() => self.problem(
                         at,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// `3.11` (any 3.11), `3.11.7` (exactly that), or comparisons that all hold: `>=3.9`, `>=3.9,<3.13`.
+/// `3.11` (any 3.11), `3.11.7` (exactly that), or comparisons that all hold: `>=3.9`, `>=3.9,<3.13`, `>3,!=3.9.*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PythonSpec {
     text: String,
@@ -12,8 +12,10 @@ pub struct PythonSpec {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Comparison {
-    /// The version begins with these numbers.
+    /// The version begins with these numbers: `3.11`, `==3.11.*`.
     Prefix,
+    /// It does not: `!=3.11.*`.
+    Other,
     AtLeast,
     Above,
     AtMost,
@@ -26,6 +28,11 @@ enum Comparison {
 pub struct BadPython(String);
 
 impl BadPython {
+    /// The error about this text.
+    pub fn of(text: &str) -> Self {
+        Self(text.to_owned())
+    }
+
     /// What to write instead.
     pub fn hints(&self) -> Vec<String> {
         vec!["write `3.11`, `3.11.7`, or a comparison such as `>=3.9` or `>=3.9,<3.13`".to_owned()]
@@ -36,7 +43,7 @@ impl FromStr for PythonSpec {
     type Err = BadPython;
 
     fn from_str(text: &str) -> Result<Self, BadPython> {
-        let bad = || BadPython(text.to_owned());
+        let bad = || BadPython::of(text);
         let mut clauses = Vec::new();
         for clause in text.split(',') {
             let clause = clause.trim();
@@ -44,21 +51,24 @@ impl FromStr for PythonSpec {
                 (Comparison::AtLeast, ">="),
                 (Comparison::AtMost, "<="),
                 (Comparison::Prefix, "=="),
+                (Comparison::Other, "!="),
                 (Comparison::Above, ">"),
                 (Comparison::Below, "<"),
             ]
             .into_iter()
             .find_map(|(comparison, sign)| Some((comparison, clause.strip_prefix(sign)?)))
             .unwrap_or((Comparison::Prefix, clause));
+            let digits = digits.trim();
+            let is_wild = matches!(comparison, Comparison::Prefix | Comparison::Other);
+            let digits = digits.strip_suffix(".*").filter(|_| is_wild).unwrap_or(digits);
             let numbers = digits
-                .trim()
                 .split('.')
                 .map(|part| match part.parse() {
                     Ok(number) if part.bytes().all(|byte| byte.is_ascii_digit()) => Ok(number),
                     _ => Err(bad()),
                 })
                 .collect::<Result<Vec<u32>, _>>()?;
-            if !(2..=3).contains(&numbers.len()) {
+            if numbers.len() > 3 {
                 return Err(bad());
             }
             clauses.push((comparison, numbers));
@@ -97,6 +107,18 @@ impl PythonSpec {
             .any(|version| version >= Self::OLDEST && self.accepts(version))
     }
 
+    /// The same, if each clause says a minor version, as a recipe must: what `3` means changes with every release.
+    ///
+    /// # Errors
+    /// [`BadPython`] when one does not.
+    pub fn precise(self) -> Result<Self, BadPython> {
+        if self.clauses.iter().all(|(_, wanted)| wanted.len() >= 2) {
+            Ok(self)
+        } else {
+            Err(BadPython(self.text))
+        }
+    }
+
     /// Whether an interpreter of this version (`major, minor, micro`) will do. Comparisons look at as many numbers as
     /// they were written with: 3.11.7 is `<=3.11` and is not `>3.11`.
     pub fn accepts(&self, version: [u32; 3]) -> bool {
@@ -104,6 +126,7 @@ impl PythonSpec {
             let order = version[..wanted.len()].cmp(wanted);
             match comparison {
                 Comparison::Prefix => order.is_eq(),
+                Comparison::Other => order.is_ne(),
                 Comparison::AtLeast => order.is_ge(),
                 Comparison::Above => order.is_gt(),
                 Comparison::AtMost => order.is_le(),
@@ -134,10 +157,14 @@ mod tests {
         assert!(accepts(">=3.9, <3.13", [3, 12, 9]) && !accepts(">=3.9,<3.13", [3, 13, 0]));
         assert!(accepts("<=3.11", [3, 11, 7]) && !accepts(">3.11", [3, 11, 7]));
         for wrong in [
-            "3", "", "3.11.7.1", "python3", "~=3.9", ">=", "3.x", "3.+1", ">=3.9,",
+            "", "3.11.7.1", "python3", "~=3.9", ">=", "3.x", "3.+1", ">=3.9,", ">=3.9.*", "3..9",
         ] {
             assert!(wrong.parse::<PythonSpec>().is_err(), "{wrong}");
         }
+        assert!(accepts("!=3.11.*", [3, 12, 0]) && !accepts("!=3.11.*", [3, 11, 7]));
+        assert!(accepts("==3.9.*", [3, 9, 18]) && accepts(">=3", [3, 6, 0]));
+        let precise = |spec: &str| spec.parse::<PythonSpec>().unwrap().precise().is_ok();
+        assert!(precise(">=3.9,!=3.10.*") && !precise("3") && !precise(">=3,<3.9"));
     }
 
     #[test]
@@ -152,6 +179,7 @@ mod tests {
             ">=3.9,<=3.9",
             ">=3.9.5,<3.9.6",
             ">3.9.5,<3.10",
+            ">=3.9,!=3.9.*",
             "<=3.6",
             ">=2.7",
             "4.0",

@@ -8,7 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::proposal::{Choice, Origin, Place, Tree};
-use crate::build::python::{PythonRequest, PythonVersion};
+use crate::build::python::PythonVersion;
+use crate::recipe::python::PythonSpec;
 
 /// Days of the final releases (`X.Y.0`). Source: the release schedules, PEP 494, 537, 569, 596, 619, 664, 693, 719, 745
 /// and 790. Python before 3.6 is not here: no present resolver makes environments for it.
@@ -100,7 +101,7 @@ pub(super) fn minor_of(text: &str) -> Option<Minor> {
 }
 
 /// Conditions in PEP 440's or Poetry's language, as this crate reads them.
-fn request(text: &str) -> Option<PythonRequest> {
+fn request(text: &str) -> Option<PythonSpec> {
     let pep = super::requirement::from_poetry(text)?;
     // `~=3.7` is `>=3.7,<4`; `~=3.7.1` is `>=3.7.1,<3.8`.
     let parts: Vec<String> = pep
@@ -148,7 +149,7 @@ pub(super) fn rank(said: &Said, date: Timestamp, at_hand: &[PythonVersion]) -> (
         let against = said
             .conditions
             .iter()
-            .find(|(text, _)| request(text).is_some_and(|request| !request.matches(version)));
+            .find(|(text, _)| request(text).is_some_and(|request| !request.accepts(version.release)));
         match against {
             Some((text, place)) => notes.push(format!(
                 "python 3.{minor} is not tried: `{text}` ({place}) excludes it"
