@@ -175,6 +175,11 @@ impl Workspace {
         self.state().join("variants")
     }
 
+    /// When images of instances were last used here: an empty file each, by its name.
+    pub fn images(&self) -> Utf8PathBuf {
+        self.state().join("images")
+    }
+
     /// Selection logs of filtered datasets, by recipe.
     pub fn selections(&self) -> Utf8PathBuf {
         self.state().join("selections")

@@ -237,8 +237,36 @@ pub struct VerifyArgs {
 /// `quarry images`.
 #[derive(Debug, Subcommand)]
 pub enum ImagesVerb {
-    /// Say whether the container daemon has the images that emitted versions name; downloads nothing
+    /// Make one image for each instance of an emitted version; those that are there are not made again
+    #[command(
+        after_long_help = "An image holds what verification used: the locked environment and the base commit's tree, \
+            whose repository has one root commit and nothing else. Layers: base image, interpreter, environment \
+            (shared), the instance's own. Which images they are stands in `VERSION.images.json` beside the version's \
+            folder. The workspace must be the one that verified the version; the room it was verified in does not \
+            matter.\n\nWith the base image `skeleton` containers need this machine's programs: \
+            `docker run --volume /usr:/usr:ro …`, as the list's `mounts` say. With any other base they need nothing."
+    )]
+    Build(ImagesBuildArgs),
+    /// Say whether the container daemon has the images that emitted versions name, and those that were made of their
+    /// instances; downloads nothing
     Check(ImagesCheckArgs),
+}
+
+/// `quarry images build`.
+#[derive(Debug, Args)]
+pub struct ImagesBuildArgs {
+    /// The folder of an emitted version
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: Utf8PathBuf,
+    /// Only these instances (repeatable)
+    #[arg(long, value_name = "OWNER/NAME#N")]
+    pub only: Vec<CandidateId>,
+    /// What images begin from: `skeleton`, NAME@sha256:…, or an image id; overrides the recipe's `room.base_image`
+    #[arg(long, value_name = "IMAGE")]
+    pub base_image: Option<String>,
+    /// Begin no image while less than this is free where the workspace is and where the daemon keeps images, in MiB
+    #[arg(long, value_name = "MIB", default_value_t = 2048)]
+    pub min_free: u64,
 }
 
 /// `quarry images check`.

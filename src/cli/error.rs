@@ -120,6 +120,8 @@ impl From<PipelineError> for CliError {
             | P::NoCandidate { .. }
             | P::NoLog { .. }
             | P::Unverified { .. }
+            | P::BadVersion { .. }
+            | P::Recipe(_)
             | P::Mine(_)
             | P::Split(_)
             | P::Compile(_)
@@ -131,9 +133,13 @@ impl From<PipelineError> for CliError {
                 ExitCode::Machine
             }
             P::Emit(emit) => return Self::emit(emit),
-            P::Scratch { .. } | P::Broken { .. } | P::Verify(_) | P::Strip(_) | P::Store(_) | P::Blob(_) => {
-                ExitCode::Workspace
-            }
+            P::Workspace(_)
+            | P::Scratch { .. }
+            | P::Broken { .. }
+            | P::Verify(_)
+            | P::Strip(_)
+            | P::Store(_)
+            | P::Blob(_) => ExitCode::Workspace,
         };
         Self {
             exit,

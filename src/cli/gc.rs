@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::Serialize;
 
 use super::args::GcArgs;
@@ -12,6 +12,7 @@ use super::machine::Machine;
 use super::session::Session;
 use crate::pipeline::PipelineError;
 use crate::sandbox::{self, SandboxError, Swept};
+use crate::workspace::Workspace;
 
 #[derive(Serialize)]
 struct Collected {
@@ -20,6 +21,8 @@ struct Collected {
     layers: Vec<String>,
     /// Bytes that went with them.
     bytes: u64,
+    /// Images of instances, and what they share, by name.
+    images: Vec<String>,
     /// What went of the container daemon's; absent when none answers.
     daemon: Option<Swept>,
 }
@@ -27,15 +30,12 @@ struct Collected {
 pub(super) fn run(args: &GcArgs, session: &Session) -> Result<ExitCode, CliError> {
     let (context, _lock) = session.open()?;
     let span = SignedDuration::from_hours(i64::from(args.unused_for) * 24);
-    let cutoff = context
-        .clock
-        .now()
-        .checked_sub(span)
-        .unwrap_or(jiff::Timestamp::MIN);
+    let cutoff = context.clock.now().checked_sub(span).unwrap_or(Timestamp::MIN);
     let mut collected = Collected {
         dry_run: args.dry_run,
         layers: vec![],
         bytes: 0,
+        images: vec![],
         daemon: None,
     };
     for layer in context.workspace.layers()? {
@@ -48,13 +48,36 @@ pub(super) fn run(args: &GcArgs, session: &Session) -> Result<ExitCode, CliError
             collected.layers.push(layer.name);
         }
     }
-    match sandbox::sweep(&Machine::read().docker_settings(), args.dry_run) {
-        Ok(swept) => collected.daemon = Some(swept),
+    let docker = Machine::read().docker_settings();
+    match sandbox::sweep(&docker, args.dry_run) {
+        Ok(swept) => {
+            collected.daemon = Some(swept);
+            let mut names = unused_images(&context.workspace, cutoff)?;
+            if !args.dry_run {
+                names = sandbox::remove_all(&docker, &names).map_err(PipelineError::from)?;
+                for name in &names {
+                    context.workspace.forget_image(name)?;
+                }
+            }
+            collected.images = names;
+        }
         Err(SandboxError::NoDaemon { .. } | SandboxError::RemoteDaemon { .. }) => {}
         Err(error) => return Err(PipelineError::from(error).into()),
     }
     session.printer.result(&collected, &render(&collected))?;
     Ok(ExitCode::Success)
+}
+
+/// Images that this workspace has not used since `cutoff`: those of instances before what they share.
+fn unused_images(workspace: &Workspace, cutoff: Timestamp) -> Result<Vec<String>, CliError> {
+    let mut names: Vec<String> = workspace
+        .used_images()?
+        .into_iter()
+        .filter(|image| image.used <= cutoff)
+        .map(|image| image.name)
+        .collect();
+    names.sort_by_key(|name| !name.starts_with("quarry/instance:"));
+    Ok(names)
 }
 
 fn render(collected: &Collected) -> String {
@@ -68,6 +91,13 @@ fn render(collected: &Collected) -> String {
         collected.layers.len(),
         collected.bytes >> 20
     );
+    if !collected.images.is_empty() {
+        let _ = writeln!(
+            text,
+            "{verb} {} images of instances and of what they share",
+            collected.images.len()
+        );
+    }
     if let Some(swept) = &collected.daemon {
         let _ = writeln!(
             text,

@@ -94,9 +94,10 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
             Verb::Strip(args) => strip::run(args, &session),
-            Verb::Images {
-                what: ImagesVerb::Check(args),
-            } => images::check(args, &session),
+            Verb::Images { what } => match what {
+                ImagesVerb::Build(args) => images::build(args, &session).await,
+                ImagesVerb::Check(args) => images::check(args, &session),
+            },
             Verb::Gc(args) => gc::run(args, &session),
             Verb::Status => status::run(&session),
             Verb::Explain(args) => explain::run(args, &session),

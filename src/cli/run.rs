@@ -179,7 +179,7 @@ fn settings(
 }
 
 /// An image as the command line names it. The daemon is asked for the digest of one that has none.
-fn base_image(text: &str, docker: &DockerSettings) -> Result<BaseImage, CliError> {
+pub(super) fn base_image(text: &str, docker: &DockerSettings) -> Result<BaseImage, CliError> {
     text.parse().map_err(|error: BadImage| {
         let mut hints = error.hints();
         if let (BadImage::NoDigest(name), Some(pinned)) = (&error, sandbox::pinned(docker, text)) {

@@ -11,6 +11,7 @@
 //! | [`attempt`] | one try at a stage: done, the project's fault, or the outside's |
 //! | [`environment`] | an interpreter and locked dependencies |
 //! | [`image`] | which image a container begins from |
+//! | [`images`] | which images were made of a version's instances |
 //! | [`outcome`] | what happened to a test in a run |
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
 //! | [`strength`] | what of a gold patch its FAIL_TO_PASS run and notice |
@@ -31,6 +32,7 @@ pub mod hash;
 pub mod history;
 pub mod ids;
 pub mod image;
+pub mod images;
 pub mod oracle;
 pub mod outcome;
 pub mod patch;

@@ -9,6 +9,7 @@
 //! | [`mod@fast_import`] | a bare mirror out of a `git fast-import` stream |
 //! | [`mod@apply`] | laying a patch over a folder: all or nothing, byte exact |
 //! | [`bulk`] | thousands of commits and diffs at once, by the git program |
+//! | [`mod@seal`] | a work tree's own repository: one root commit and nothing else |
 //! | [`transport`] | cloning and fetching a mirror, by the git program |
 //! | [`program`] | the git program with an environment that the user's settings cannot bend |
 //! | [`name`] | which repository on a forge a mirror is of |
@@ -28,6 +29,7 @@ pub mod mirror;
 pub mod name;
 pub mod objects;
 pub mod program;
+pub mod seal;
 pub mod transport;
 
 #[cfg(test)]
@@ -42,3 +44,4 @@ pub use fast_import::fast_import;
 pub use mirror::{Mirror, TreeFile};
 pub use name::mirror_repo_name;
 pub use objects::{TreeObjects, is_clean_work_tree};
+pub use seal::{seal, strangers};

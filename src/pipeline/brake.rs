@@ -16,19 +16,22 @@ pub struct Halt {
     pub detail: String,
 }
 
+/// What the workspace's disk is called.
+pub(super) const WORKSPACE: &str = "the workspace is";
+
 /// Looks before new work begins, and after it.
 #[derive(Debug)]
 pub(super) struct Brake {
-    place: PathBuf,
+    places: Vec<(PathBuf, &'static str)>,
     min_free_bytes: u64,
     why: OnceLock<Halt>,
 }
 
 impl Brake {
-    /// New work begins only while so many bytes are free on the disk of `place`.
-    pub(super) fn new(place: impl Into<PathBuf>, min_free_bytes: u64) -> Self {
+    /// New work begins only while so many bytes are free on the disk of each place; a place comes with what it is.
+    pub(super) fn new(places: Vec<(PathBuf, &'static str)>, min_free_bytes: u64) -> Self {
         Self {
-            place: place.into(),
+            places,
             min_free_bytes,
             why: OnceLock::new(),
         }
@@ -36,12 +39,14 @@ impl Brake {
 
     /// Whether new work may begin.
     pub(super) fn admits(&self) -> bool {
-        if let Ok(disk) = rustix::fs::statvfs(&self.place) {
+        for (place, what) in &self.places {
+            let Ok(disk) = rustix::fs::statvfs(place) else {
+                continue;
+            };
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             if free < self.min_free_bytes {
                 let (needed, free) = (self.min_free_bytes >> 20, free >> 20);
-                let detail =
-                    format!("{free} MiB are free where the workspace is, and {needed} MiB are to stay free");
+                let detail = format!("{free} MiB are free where {what}, and {needed} MiB are to stay free");
                 self.pull("disk-full", detail);
             }
         }
@@ -107,7 +112,7 @@ mod tests {
 
     #[test]
     fn what_the_machine_lacks_stops_a_run_and_a_candidates_own_fault_does_not() {
-        let brake = Brake::new("/", 0);
+        let brake = Brake::new(vec![("/".into(), WORKSPACE)], 0);
         brake.see(&[
             ended(AttemptOutcome::Infra, "time-out"),
             ended(AttemptOutcome::Project, "disk-full"),
@@ -120,7 +125,7 @@ mod tests {
 
     #[test]
     fn a_disk_that_is_all_but_full_admits_nothing() {
-        let brake = Brake::new("/", u64::MAX);
+        let brake = Brake::new(vec![("/".into(), WORKSPACE)], u64::MAX);
         assert!(!brake.admits());
         assert_eq!(brake.why().unwrap().reason, "disk-full");
     }

@@ -10,10 +10,12 @@ use crate::filter::run::FilterError;
 use crate::git::GitError;
 use crate::mine::run::MineError;
 use crate::mine::split::SplitError;
+use crate::recipe::RecipeError;
 use crate::sandbox::SandboxError;
 use crate::store::StoreError;
 use crate::strip::run::StripError;
 use crate::verify::VerifyError;
+use crate::workspace::WorkspaceError;
 use crate::{blobs, emit};
 
 /// Why a run stopped.
@@ -59,6 +61,14 @@ pub enum PipelineError {
         /// How many.
         missing: usize,
     },
+    /// A folder that is no sound version.
+    #[error("make images of `{folder}`: {problem}")]
+    BadVersion {
+        /// The folder.
+        folder: Utf8PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// The machine lacks something that every candidate needs.
     #[error("go on ({}): {}", .0.reason, .0.detail)]
     Halted(Halt),
@@ -102,6 +112,12 @@ pub enum PipelineError {
     /// Making variants.
     #[error(transparent)]
     Strip(#[from] StripError),
+    /// The workspace's own files.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// The recipe of a version.
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
     /// Emitting.
     #[error(transparent)]
     Emit(#[from] emit::RunError),
@@ -133,6 +149,10 @@ impl PipelineError {
             Self::Unverified { .. } => {
                 vec!["`quarry verify RECIPE` does that; `quarry run RECIPE` does it and emits".to_owned()]
             }
+            Self::BadVersion { .. } => vec![
+                "name the folder of an emitted version; `quarry emit --verify DIR` says all that is wrong with one"
+                    .to_owned(),
+            ],
             Self::Halted(halt) => halt.hints(),
             Self::Scratch { .. } => vec!["check the workspace's disk and permissions".to_owned()],
             Self::Broken { .. } => {
@@ -146,6 +166,8 @@ impl PipelineError {
             Self::Sandbox(error) => error.hints(),
             Self::Verify(error) => error.hints(),
             Self::Strip(error) => error.hints(),
+            Self::Workspace(error) => error.hints(),
+            Self::Recipe(error) => error.hints(),
             Self::Emit(error) => error.hints(),
             Self::Git(error) => error.hints(),
             Self::Store(error) => error.hints(),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 
-use super::brake::{Brake, Halt};
+use super::brake::{Brake, Halt, WORKSPACE};
 use super::environments::Asked;
 use super::error::PipelineError;
 use super::search::{NOTHING_FOUND, Searched, own_key};
@@ -92,7 +92,10 @@ impl<'a> Prover<'a> {
             builder: Builder::new(context.clone(), room.clone(), build)?,
             verifier: Verifier::new(context.clone(), room)?,
             only_recorded: means.only_recorded,
-            brake: Brake::new(context.workspace.root(), means.min_free_bytes),
+            brake: Brake::new(
+                vec![(context.workspace.root().into(), WORKSPACE)],
+                means.min_free_bytes,
+            ),
         })
     }
 
@@ -221,15 +224,7 @@ impl<'a> Prover<'a> {
     ) -> Result<Option<Proof>, PipelineError> {
         let proof = Proof::of(candidate);
         let work = self.work_folder("prove-")?;
-        let request = BuildRequest {
-            candidate: candidate.id.clone(),
-            base_commit: candidate.base_commit,
-            base_date: candidate.base_date,
-            release: candidate.release.clone(),
-            tree: work.path().join("tree"),
-            recipe: environment.clone(),
-            infra_tries: self.recipe.verification.infra_tries,
-        };
+        let request = self.build_request(candidate, environment, work.path().join("tree"));
         // What the ledger knows costs no export, no build and no run.
         if let Some(recorded) = self.builder.recorded(&request)? {
             match recorded {
@@ -272,6 +267,24 @@ impl<'a> Prover<'a> {
         let outcome = self.verifier.verify(&request).await?;
         let measured = self.verifier.strength(&request, fail_to_pass(&outcome)).await?;
         Ok(proof.built(Ok(&described)).judged(outcome, measured, described))
+    }
+
+    /// What building is asked, for the candidate's tree exported at `tree`.
+    pub(super) fn build_request(
+        &self,
+        candidate: &Candidate,
+        environment: &EnvironmentRecipe,
+        tree: PathBuf,
+    ) -> BuildRequest {
+        BuildRequest {
+            candidate: candidate.id.clone(),
+            base_commit: candidate.base_commit,
+            base_date: candidate.base_date,
+            release: candidate.release.clone(),
+            tree,
+            recipe: environment.clone(),
+            infra_tries: self.recipe.verification.infra_tries,
+        }
     }
 
     /// Whether something may be built or run now.

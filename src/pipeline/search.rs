@@ -12,7 +12,7 @@ use super::prove::Prover;
 use super::tried::{self, BETTER_BY, Change, Search, Step};
 use crate::build::lock::Lock;
 use crate::build::repair::{Case, remedy, symptoms};
-use crate::build::run::{BuildOutcome, BuildRequest, Built};
+use crate::build::run::{BuildOutcome, Built};
 use crate::build::{BuildError, Failure};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
@@ -215,15 +215,7 @@ impl Prover<'_> {
         environment: &EnvironmentRecipe,
         tree: &Path,
     ) -> Result<Tried, PipelineError> {
-        let request = BuildRequest {
-            candidate: candidate.id.clone(),
-            base_commit: candidate.base_commit,
-            base_date: candidate.base_date,
-            release: candidate.release.clone(),
-            tree: tree.to_owned(),
-            recipe: environment.clone(),
-            infra_tries: self.recipe.verification.infra_tries,
-        };
+        let request = self.build_request(candidate, environment, tree.to_owned());
         let built = match self.builder.build_for(&request).await {
             Ok(BuildOutcome::Built(built)) => built,
             Ok(BuildOutcome::Cancelled) => return Ok(Tried::Stopped),

@@ -17,7 +17,10 @@ pub use contract::{
     Captured, End, FurnishError, Furnishing, Job, JobResult, LENT, Limits, Mount, OutputMode, TESTBED,
     Toolchain,
 };
-pub use docker::{DaemonFault, DockerSettings, Swept, has, pinned, sweep};
+pub use docker::{
+    DaemonFault, DockerSettings, Images, Made, Part, Swept, Text, Wanted, has, pinned, present, remove_all,
+    sweep, user_files,
+};
 pub use error::SandboxError;
 pub use probe::{ProbeLine, ProbeState, probe};
 pub use process::system::SYSTEM_PATH;

@@ -29,6 +29,7 @@ use crate::recipe::model::Verification;
 use crate::sandbox::{Furnishing, Room};
 use crate::workspace::Context;
 
+pub use job::variables;
 pub use strength::Measured;
 pub use trial::{Trial, TrialOutcome, TrialRequest};
 

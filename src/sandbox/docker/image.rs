@@ -137,7 +137,7 @@ fn untagged(name: &str) -> &str {
 }
 
 /// Reads a request's answers to their end.
-async fn finish<T>(
+pub(super) async fn finish<T>(
     answers: impl futures::Stream<Item = Result<T, bollard::errors::Error>>,
     action: &'static str,
 ) -> Result<(), SandboxError> {

@@ -20,7 +20,7 @@ use crate::domain::hash::hex;
 use crate::domain::image::BaseImage;
 
 /// Who jobs are where Quarry is root.
-const OTHER: u32 = 65_532;
+pub(super) const OTHER: u32 = 65_532;
 
 /// A room made by a daemon on this machine.
 #[derive(Debug, Clone)]

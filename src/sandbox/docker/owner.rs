@@ -20,6 +20,9 @@ pub(super) const RUN: &str = "io.quarry.run";
 /// The label of images that Quarry made.
 pub(super) const IMAGE: &str = "io.quarry.image";
 
+/// The label with the key of what an image is made of.
+pub(super) const KEY: &str = "io.quarry.key";
+
 /// A process, told apart from every other one on this machine: its number alone is used again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Owner {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::super::process::system::{HOME, Piece};
+use super::tar::{Entry, Kind, end, entry};
 
 /// Folders that every container has.
 const FOLDERS: [&str; 13] = [
@@ -29,31 +30,20 @@ pub(super) fn tar(pieces: &[Piece]) -> Vec<u8> {
     entries.push(("var/tmp".to_owned(), Some("/tmp".to_owned())));
     let mut bytes: Vec<u8> = entries
         .iter()
-        .flat_map(|(path, target)| header(path, target.as_deref()))
+        .flat_map(|(path, target)| {
+            entry(&Entry {
+                path: path.as_bytes(),
+                kind: match target {
+                    Some(target) => Kind::Link(target.as_bytes()),
+                    None => Kind::Folder,
+                },
+                mode: if path == "tmp" { 0o1777 } else { 0o755 },
+                user: 0,
+            })
+        })
         .collect();
-    bytes.resize(bytes.len() + 1024, 0);
+    bytes.extend(end());
     bytes
-}
-
-/// One entry of a POSIX.1-1988 tar (ustar): a folder, or a link.
-fn header(path: &str, target: Option<&str>) -> [u8; 512] {
-    let mut block = [0_u8; 512];
-    let mut put = |at: usize, text: &[u8]| block[at..at + text.len()].copy_from_slice(text);
-    put(0, &path.as_bytes()[..path.len().min(100)]);
-    put(100, if path == "tmp" { b"0001777\0" } else { b"0000755\0" });
-    put(108, b"0000000\0");
-    put(116, b"0000000\0");
-    put(124, b"00000000000\0");
-    put(136, b"00000000000\0");
-    put(148, b"        ");
-    put(156, if target.is_some() { b"2" } else { b"5" });
-    if let Some(target) = target {
-        put(157, &target.as_bytes()[..target.len().min(100)]);
-    }
-    put(257, b"ustar\x0000");
-    let sum: u32 = block.iter().map(|byte| u32::from(*byte)).sum();
-    block[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-    block
 }
 
 #[cfg(test)]

@@ -212,12 +212,20 @@ impl Verifier {
     }
 }
 
-/// What a test run sees: nothing of the machine, the same on every one.
 fn environment(
     path_dirs: &[PathBuf],
     more: &BTreeMap<String, String>,
     which: Which,
 ) -> BTreeMap<String, String> {
+    let mut env = variables(path_dirs, &BTreeMap::new());
+    env.insert("PYTHONHASHSEED".to_owned(), which.hash_seed().to_string());
+    env.extend(more.iter().map(|(name, value)| (name.clone(), value.clone())));
+    env
+}
+
+/// The variables that a test run sees, but for the hash seed, which each run has its own of: nothing of the machine, the
+/// same on every one. `path_dirs` come before the system's programs; `more` has the last word.
+pub fn variables(path_dirs: &[PathBuf], more: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     let mut path: Vec<String> = path_dirs
         .iter()
         .map(|folder| folder.display().to_string())
@@ -231,7 +239,6 @@ fn environment(
         ("LOGNAME", "quarry".to_owned()),
         ("SHELL", "/bin/sh".to_owned()),
         ("PYTHONDONTWRITEBYTECODE", "1".to_owned()),
-        ("PYTHONHASHSEED", which.hash_seed().to_string()),
     ];
     let mut env: BTreeMap<String, String> = fixed
         .into_iter()
