@@ -13,6 +13,7 @@ mod daemon;
 mod drills;
 #[path = "../shared/hostile.rs"]
 mod hostile;
+mod images;
 #[path = "../shared/program.rs"]
 mod program;
 #[path = "../shared/prove.rs"]

@@ -1,0 +1,361 @@
+//! Images of instances: made, run by `docker run` alone, made again to the byte, removed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use quarry::build::SearchPaths;
+use serde_json::Value;
+
+use crate::daemon::OwnDaemon;
+use crate::program::{quarry, recipe, succeed};
+
+/// Programs that the room's first process and the test need in a base image.
+const PROGRAMS: [&str; 8] = ["sh", "cat", "env", "git", "head", "kill", "sleep", "uname"];
+
+fn interpreters() -> Vec<PathBuf> {
+    let variables = std::env::vars().collect::<BTreeMap<_, _>>();
+    let found = SearchPaths::of(&variables).interpreters();
+    found.into_iter().flat_map(|python| python.prefixes).collect()
+}
+
+fn below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let kind = entry.file_type().unwrap();
+        if kind.is_dir() {
+            below(&entry.path(), found);
+        } else if kind.is_file() {
+            found.push(entry.path());
+        }
+    }
+}
+
+/// A root file system of a few of this machine's programs, with the libraries that they and its interpreters link to.
+fn small_base(daemon: &OwnDaemon, folder: &Path) -> String {
+    let mut files: BTreeSet<PathBuf> = BTreeSet::new();
+    for name in PROGRAMS {
+        files.extend(
+            ["/bin", "/usr/bin"]
+                .map(|folder| Path::new(folder).join(name))
+                .into_iter()
+                .filter(|path| path.is_file()),
+        );
+    }
+    let mut linked: Vec<PathBuf> = files.iter().cloned().collect();
+    for prefix in interpreters() {
+        let of_system = prefix == Path::new("/usr");
+        for folder in std::fs::read_dir(prefix.join("lib"))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            let name = folder.file_name().into_string().unwrap();
+            if !name.starts_with("python3") {
+                continue;
+            }
+            let mut own = vec![prefix.join("bin").join(&name)];
+            below(&folder.path(), &mut own);
+            linked.extend(own.iter().filter(|path| is_program(path)).cloned());
+            // The room mounts an interpreter of the machine's, but not one of its system's.
+            files.extend(own.into_iter().filter(|path| of_system && path.is_file()));
+        }
+    }
+    let listed = Command::new("ldd").args(&linked).output().unwrap();
+    for line in String::from_utf8(listed.stdout).unwrap().lines() {
+        let path = line.split_whitespace().find(|word| word.starts_with('/'));
+        files.extend(path.map(|path| PathBuf::from(path.trim_end_matches(':'))));
+    }
+    let root = folder.join("root");
+    for path in files.iter().filter(|path| path.is_file()) {
+        let to = root.join(path.strip_prefix("/").unwrap());
+        std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+        std::fs::copy(path, to).unwrap();
+    }
+    for name in ["tmp", "var/tmp", "proc", "sys", "dev", "etc"] {
+        std::fs::create_dir_all(root.join(name)).unwrap();
+    }
+    for name in ["tmp", "var/tmp"] {
+        std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(0o1777)).unwrap();
+    }
+    let tar = folder.join("root.tar");
+    let made = Command::new("tar")
+        .arg("-C")
+        .arg(&root)
+        .arg("-cf")
+        .arg(&tar)
+        .arg(".")
+        .status();
+    assert!(made.unwrap().success());
+    let id = docker(daemon, &["import", tar.to_str().unwrap()]);
+    String::from_utf8(id.stdout).unwrap().trim().to_owned()
+}
+
+/// Whether something may link it: a shared library, or a program.
+fn is_program(path: &Path) -> bool {
+    let name = path.file_name().unwrap().to_str().unwrap_or_default();
+    path.is_file() && (name.contains(".so") || path.parent().unwrap().ends_with("bin"))
+}
+
+fn docker(daemon: &OwnDaemon, args: &[&str]) -> Output {
+    succeed(Command::new("docker").args(["--host", &daemon.host()]).args(args))
+}
+
+/// The names of images of this kind that the daemon has.
+fn named(daemon: &OwnDaemon, kind: &str) -> BTreeSet<String> {
+    let repository = format!("quarry/{kind}");
+    let told = docker(
+        daemon,
+        &["images", "--format", "{{.Repository}}:{{.Tag}}", &repository],
+    );
+    let told = String::from_utf8(told.stdout).unwrap();
+    told.lines().map(str::to_owned).collect()
+}
+
+/// Reads a repository's folder by hand: every object there is, every object that HEAD needs, and everything else.
+const READ_STORE: &str = r#"
+import hashlib, os, re, sys, zlib
+git = "/testbed/.git"
+have, rest = {}, []
+for folder, _, files in os.walk(git):
+    for name in files:
+        path = os.path.join(folder, name)
+        found = re.fullmatch(git + r"/objects/(..)/(.{38})", path)
+        if found:
+            data = zlib.decompress(open(path, "rb").read())
+            name = found.group(1) + found.group(2)
+            assert hashlib.sha1(data).hexdigest() == name
+            head, body = data.split(b"\0", 1)
+            have[name] = (head.split()[0].decode(), body)
+        else:
+            rest.append(os.path.relpath(path, git))
+assert sorted(rest) == ["HEAD", "config", "index", "info/attributes", "info/exclude", "refs/heads/main"], rest
+assert open(git + "/HEAD").read() == "ref: refs/heads/main\n"
+config = open(git + "/config").read()
+assert re.findall(r"\[(.*?)\]", config) == ["core"], config
+root = open(git + "/refs/heads/main").read().strip()
+kind, commit = have[root]
+assert kind == "commit" and b"\nparent " not in commit and commit.count(b"946684800 +0000") == 2, commit
+need, trees, files = {root}, [(commit[5:45].decode(), "")], {}
+while trees:
+    tree, prefix = trees.pop()
+    need.add(tree)
+    body = have[tree][1]
+    while body:
+        head, body = body.split(b"\0", 1)
+        mode, name = head.decode().split(" ", 1)
+        child, body = body[:20].hex(), body[20:]
+        if mode == "40000":
+            trees.append((child, prefix + name + "/"))
+        else:
+            need.add(child)
+            files[prefix + name] = have[child][1]
+assert need == set(have), need ^ set(have)
+for name, content in files.items():
+    path = "/testbed/" + name
+    seen = os.readlink(path).encode() if os.path.islink(path) else open(path, "rb").read()
+    assert seen == content, name
+print(len(have), len(files))
+"#;
+
+/// The oracle by hand: what must fail fails before gold, everything passes after it.
+const ORACLE: &str = r#"set -eu
+test -z "$(git status --porcelain)"
+git apply /patches/test
+while read -r id; do
+    if python -m pytest -q -p no:cacheprovider "$id"; then echo "passes before gold: $id"; exit 3; fi
+done < /patches/fail
+git apply /patches/gold
+cat /patches/fail /patches/pass > /tmp/ids
+while read -r id; do python -m pytest -q -p no:cacheprovider "$id"; done < /tmp/ids
+"#;
+
+fn write_patches(folder: &Path, row: &Value) {
+    std::fs::create_dir_all(folder).unwrap();
+    let lines = |field: &str| {
+        let ids = row[field].as_array().unwrap().iter();
+        ids.fold(String::new(), |lines, id| lines + id.as_str().unwrap() + "\n")
+            .into_bytes()
+    };
+    let patch = |field: &str| {
+        let text = row[field].as_str().unwrap();
+        if row["base64_fields"].as_array().unwrap().contains(&field.into()) {
+            quarry::emit::base64::decode(text).unwrap()
+        } else {
+            text.as_bytes().to_vec()
+        }
+    };
+    assert_ne!(lines("FAIL_TO_PASS"), b"");
+    for (name, text) in [
+        ("test", patch("test_patch")),
+        ("gold", patch("patch")),
+        ("fail", lines("FAIL_TO_PASS")),
+        ("pass", lines("PASS_TO_PASS")),
+    ] {
+        std::fs::write(folder.join(name), text).unwrap();
+    }
+}
+
+#[test]
+fn an_instances_image_holds_the_instance_and_nothing_of_its_future() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let daemon = OwnDaemon::start();
+    let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
+    // The test's own daemon routes nothing.
+    std::fs::write(at("sample.toml"), format!("{text}\n[room]\nnetwork = \"host\"\n")).unwrap();
+    // Verified in the process room: the room does not matter.
+    succeed(quarry(folder.path()).arg("run").arg(at("sample.toml")).args([
+        "--sample",
+        "--since",
+        "2024-10-15",
+        "--before",
+        "2024-10-17",
+    ]));
+    let version = at("manifests/sample/0.1.0");
+    let rows = std::fs::read_to_string(version.join("instances.jsonl")).unwrap();
+    let rows: Vec<Value> = rows
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(rows.len(), 2);
+
+    let base = small_base(&daemon, folder.path());
+    let images = |what: &str| {
+        let mut command = quarry(folder.path());
+        command
+            .args(["images", what])
+            .arg(&version)
+            .env("DOCKER_HOST", daemon.host());
+        command
+    };
+    let build = || {
+        let mut command = images("build");
+        command.args(["--base-image", &base, "--json"]);
+        command
+    };
+    // No image is begun on a full disk.
+    let full = build().args(["--min-free", "1000000000"]).output().unwrap();
+    let said = String::from_utf8(full.stderr).unwrap();
+    assert_eq!(full.status.code(), Some(4), "{said}");
+    assert!(
+        said.contains("disk-full") && named(&daemon, "instance").is_empty(),
+        "{said}"
+    );
+
+    // Killed after the first image: what is made is made.
+    let mut child = build()
+        .args(["--jobs", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let begun = Instant::now();
+    while named(&daemon, "instance").is_empty() {
+        assert_eq!(child.try_wait().unwrap(), None, "it made no image");
+        assert!(begun.elapsed() < Duration::from_mins(5));
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report =
+        |command: &mut Command| -> Value { serde_json::from_slice(&succeed(command).stdout).unwrap() };
+    let told = report(&mut build());
+    assert!(told["there"].as_u64() >= Some(1), "{told}");
+    assert_eq!(
+        told["there"].as_u64().unwrap() + told["made"].as_u64().unwrap(),
+        2
+    );
+    assert_eq!(told["failed"], serde_json::json!({}));
+    let told = report(&mut build());
+    assert_eq!((&told["there"], &told["made"]), (&2.into(), &0.into()), "{told}");
+
+    let list_file = at("manifests/sample/0.1.0.images.json");
+    let list = std::fs::read(&list_file).unwrap();
+    let named_images: Value = serde_json::from_slice(&list).unwrap();
+    let entries = named_images["images"].as_array().unwrap();
+    assert_eq!(
+        (entries.len(), &named_images["mounts"]),
+        (2, &serde_json::json!([]))
+    );
+    assert_eq!(entries[0]["environment_image"], entries[1]["environment_image"]);
+    assert_eq!(
+        entries[0]["layers"].as_array().unwrap()[..3],
+        entries[1]["layers"].as_array().unwrap()[..3]
+    );
+    succeed(&mut images("check"));
+    succeed(quarry(folder.path()).arg("emit").arg("--verify").arg(&version));
+
+    for (row, entry) in rows.iter().zip(entries) {
+        assert_eq!(row["instance_id"], entry["instance_id"]);
+        let image = entry["image"].as_str().unwrap();
+        let read = docker(
+            &daemon,
+            &[
+                "run",
+                "--rm",
+                "--network",
+                "none",
+                image,
+                "python",
+                "-c",
+                READ_STORE,
+            ],
+        );
+        let told = String::from_utf8(read.stdout).unwrap();
+        assert!(
+            told.split_whitespace()
+                .all(|count| count.parse::<u32>().unwrap() > 3),
+            "{told}"
+        );
+        let patches = at(&format!("patches-{image}").replace(['/', ':'], "-"));
+        write_patches(&patches, row);
+        let volume = format!("{}:/patches:ro", patches.display());
+        docker(
+            &daemon,
+            &[
+                "run",
+                "--rm",
+                "--network",
+                "none",
+                "--volume",
+                &volume,
+                image,
+                "sh",
+                "-c",
+                ORACLE,
+            ],
+        );
+    }
+
+    // Another image of that name is not the one.
+    let first = entries[0]["image"].as_str().unwrap();
+    docker(&daemon, &["tag", entries[1]["image"].as_str().unwrap(), first]);
+    let output = images("check").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains(&format!("missing  {first}")), "{said}");
+
+    // Made again, they are the same to the byte.
+    let kinds = ["instance", "environment", "interpreter"];
+    for name in kinds.iter().flat_map(|kind| named(&daemon, kind)) {
+        docker(&daemon, &["rmi", &name]);
+    }
+    assert_eq!(images("check").output().unwrap().status.code(), Some(1));
+    assert_eq!(report(&mut build())["made"], 2);
+    assert!(std::fs::read(&list_file).unwrap() == list);
+
+    // All of it is collected when nothing uses it, and can be made again from the ledger.
+    let gc = report(
+        quarry(folder.path())
+            .args(["gc", "--unused-for", "0", "--json"])
+            .env("DOCKER_HOST", daemon.host()),
+    );
+    assert_eq!(gc["images"].as_array().unwrap().len(), 4, "{gc}");
+    for kind in kinds {
+        assert_eq!(named(&daemon, kind), BTreeSet::new(), "{kind}");
+    }
+    assert_eq!(report(&mut build())["made"], 2);
+    succeed(&mut images("check"));
+}
