@@ -28,6 +28,8 @@ pub(super) struct Walls {
     pub(super) written: Vec<(String, PathBuf)>,
     /// Who the job is.
     pub(super) user: User,
+    /// Whether the daemon lets a file system in memory belong to a user; Podman 4 knows no such option.
+    pub(super) owned_tmpfs: bool,
     /// The network of jobs that have one.
     pub(super) network: String,
     /// Most processors.
@@ -142,17 +144,25 @@ pub(super) fn body(walls: &Walls, job: &Job) -> ContainerCreateBody {
             limits.tmp_bytes
         )
     };
-    let mut tmpfs = HashMap::from([
-        ("/tmp".to_owned(), private("1777", "")),
-        (HOME.to_owned(), private("0700", &format!(",uid={uid},gid={gid}"))),
-    ]);
+    let owner = format!(",uid={uid},gid={gid}");
+    // A container has one user: what nobody owns may be everybody's.
+    let home = if walls.owned_tmpfs {
+        private("0700", &owner)
+    } else {
+        private("1777", "")
+    };
+    let mut tmpfs = HashMap::from([("/tmp".to_owned(), private("1777", "")), (HOME.to_owned(), home)]);
     if walls.pieces.is_empty() {
         // In the skeleton this is a link.
         tmpfs.insert("/var/tmp".to_owned(), private("1777", ""));
         if job.mounts.iter().any(|mount| mount.inside.starts_with("/root")) {
             // Interpreters of root's own: an image's `/root` is closed to others, and runc keeps its mode.
-            let owned = format!("rw,nosuid,nodev,size=1m,uid={uid},gid={gid}");
-            tmpfs.insert("/root".to_owned(), owned);
+            let rest = if walls.owned_tmpfs {
+                owner.as_str()
+            } else {
+                ",mode=0755"
+            };
+            tmpfs.insert("/root".to_owned(), format!("rw,nosuid,nodev,size=1m{rest}"));
         }
     }
     let mut env: Vec<String> = job
@@ -240,6 +250,7 @@ mod tests {
                 is_other: true,
                 keep: false,
             },
+            owned_tmpfs: true,
             network: "bridge".to_owned(),
             cpus: Some(1),
             ceiling: Ceiling::parse(""),

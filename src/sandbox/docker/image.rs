@@ -38,8 +38,8 @@ pub(super) async fn ready(daemon: &Daemon, image: &BaseImage) -> Result<Ready, S
             }
             let options = CreateImageOptionsBuilder::default()
                 .from_src("-")
-                .repo(SKELETON)
-                .tag(&tag)
+                // Podman does not read a tag beside it.
+                .repo(&name)
                 .changes(vec![format!("LABEL {IMAGE}=skeleton")])
                 .build();
             let answers =

@@ -69,6 +69,7 @@ impl Docker {
             },
             written,
             user,
+            owned_tmpfs: daemon.name != "Podman",
             network: settings.network.clone(),
             cpus: settings.cpus,
             ceiling: Ceiling::parse(&fs::read_to_string("/proc/self/limits").unwrap_or_default()),
