@@ -196,13 +196,16 @@ impl Inner {
             return Ok(());
         }
         let python = work.interpreter.executable.display().to_string();
-        let (packages, code) = (
+        // It is told where it will be: a scratch folder's name must not be in it.
+        let place = Path::new(LENT).join("deps").join(self::packages(work));
+        let (packages, place, code) = (
             packages.display().to_string(),
+            place.display().to_string(),
             "import compileall, sys
-compileall.compile_dir(sys.argv[1], maxlevels=99, quiet=2, workers=0) if sys.version_info < (3, 9) else \
-compileall.compile_dir(sys.argv[1], quiet=2, workers=0)",
+how = {'maxlevels': 99} if sys.version_info < (3, 9) else {}
+compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, workers=0, **how)",
         );
-        let argv = [&python, "-I", "-S", "-c", code, &packages]
+        let argv = [&python, "-I", "-S", "-c", code, &packages, &place]
             .map(str::to_owned)
             .into();
         let mounts = vec![Mount::writable(prefix, TESTBED)];
