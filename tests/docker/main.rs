@@ -25,6 +25,8 @@ mod same;
 mod sandbox;
 #[path = "../shared/site.rs"]
 mod site;
+#[path = "../shared/strength.rs"]
+mod strength;
 #[path = "../shared/verify.rs"]
 mod verify;
 

@@ -15,7 +15,7 @@ use quarry::verify::{Failure, Patches, Subject, Verified, Verifier, VerifyOutcom
 use quarry::workspace::{Context, Workspace, WorkspaceLock};
 
 /// Some Python with its standard library, and one file that "installing" leaves in the work tree.
-pub(crate) struct Plain(PathBuf);
+pub(crate) struct Plain(pub(crate) PathBuf);
 
 impl Furnishing for Plain {
     fn toolchain(&self, _tree: &Path) -> Result<Toolchain, FurnishError> {

@@ -1,10 +1,14 @@
-//! What is measured of an oracle: a hunk that no test misses, a line that no test runs.
+//! What is measured of an oracle: a hunk that no test misses, a line that no test runs. The same in every room and by
+//! every interpreter.
 
+use std::sync::Arc;
+
+use quarry::build::SearchPaths;
 use quarry::domain::attempt::Stage;
 use quarry::domain::path::RepoPath;
 use quarry::domain::strength::{Ablation, Branch, FileLines, Hunk, LineCoverage};
 
-use crate::site::Site;
+use crate::site::{Plain, Site};
 
 const BASE: &str = "VALUE = 1
 
@@ -57,6 +61,50 @@ class Lib(unittest.TestCase):
         self.assertEqual(found, [5])
 ";
 
+/// What of gold the tests run.
+fn covered() -> LineCoverage {
+    let path = RepoPath::from("lib.py");
+    LineCoverage {
+        lines: 5,
+        covered: 3,
+        uncovered: vec![FileLines {
+            path: path.clone(),
+            lines: vec![7, 12],
+        }],
+        branches: 2,
+        branches_taken: 1,
+        not_taken: vec![Branch {
+            path,
+            line: 6,
+            to: Some(7),
+        }],
+        not_passed: vec![],
+    }
+}
+
+/// Interpreters watch lines in two ways (`sys.settrace`; `sys.monitoring` since 3.12), and number them in more.
+#[tokio::test]
+async fn every_interpreter_sees_the_same_lines() {
+    let mut interpreters = SearchPaths::of(&std::env::vars().collect()).interpreters();
+    interpreters.sort_by(|a, b| a.version.cmp(&b.version));
+    interpreters.dedup_by_key(|found| found.version.short());
+    assert!(!interpreters.is_empty());
+    let site = Site::new(crate::CLOSED);
+    for found in interpreters {
+        let mut request = site.request(TESTS, GOLD);
+        std::fs::write(request.tree.join("lib.py"), BASE).unwrap();
+        request.environment = Arc::new(Plain(found.executable));
+        request.subject.environment_key = found.version.to_string();
+        request.subject.settings.runs = 1;
+        request.subject.settings.random_order = false;
+        let verified = site.verified(&request).await;
+        let tests = &verified.oracle.fail_to_pass;
+        let measured = site.verifier.strength(&request, tests).await.unwrap();
+        let coverage = measured.strength.unwrap().coverage;
+        assert_eq!(coverage, Some(covered()), "Python {}", found.version);
+    }
+}
+
 #[tokio::test]
 async fn what_fail_to_pass_neither_runs_nor_misses_is_named() {
     for runner in ["pytest", "unittest"] {
@@ -78,23 +126,7 @@ async fn what_fail_to_pass_neither_runs_nor_misses_is_named() {
         assert_eq!((measured.complete, &measured.infra), (true, &vec![]), "{runner}");
         let strength = measured.strength.clone().unwrap();
         let path = RepoPath::from("lib.py");
-        let expected = LineCoverage {
-            lines: 5,
-            covered: 3,
-            uncovered: vec![FileLines {
-                path: path.clone(),
-                lines: vec![7, 12],
-            }],
-            branches: 2,
-            branches_taken: 1,
-            not_taken: vec![Branch {
-                path: path.clone(),
-                line: 6,
-                to: Some(7),
-            }],
-            not_passed: vec![],
-        };
-        assert_eq!(strength.coverage, Some(expected), "{runner}");
+        assert_eq!(strength.coverage, Some(covered()), "{runner}");
         let head = "@@ -8,2 +11,2 @@ def grown(by):".to_owned();
         let expected = Ablation {
             hunks: 3,
