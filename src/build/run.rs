@@ -165,6 +165,11 @@ impl Built {
         })
     }
 
+    /// The folders that hold it: the dependencies, shared, and the project's own layer.
+    pub fn folders(&self) -> [&Path; 2] {
+        [&self.deps, &self.place]
+    }
+
     /// Lays what installing left in the work tree over another copy of it.
     ///
     /// # Errors

@@ -74,7 +74,7 @@ pub enum Verb {
     Mine(MineArgs),
     /// Apply a recipe's rules, to what was mined or to an existing dataset
     Filter(FilterArgs),
-    /// Show how a repository at a commit would be installed and tested, and where each line of that comes from
+    /// Build the environment of a repository at a commit and try its tests, or (--explain) show how that would be done
     Build(super::build::BuildArgs),
     /// Build environments and run tests before and after the gold patch
     Verify(VerifyArgs),

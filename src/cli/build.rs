@@ -1,46 +1,60 @@
-//! `quarry build`: what environment a repository at a commit asks for.
+//! `quarry build`: what environment a repository at a commit asks for, or that environment itself.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use camino::Utf8PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::args::SandboxArgs;
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::machine::Machine;
+use super::run::room_settings;
 use super::session::Session;
 use crate::build::detect::{Detected, FactKind, Origin, Tree, detect};
 use crate::domain::ids::RepoName;
 use crate::domain::path::RepoPath;
 use crate::git::{Mirror, mirror_repo_name};
 use crate::pipeline::PipelineError;
+use crate::pipeline::commit::{self, Outcome};
+use crate::recipe::{self, LoadedRecipe};
 
 /// `quarry build`.
 #[derive(Debug, Args)]
 #[command(
-    after_long_help = "The tree at the commit is read and nothing of it is run: pyproject.toml, setup.cfg, setup.py, \
+    after_long_help = "What a run would do for a pull request merged into this commit is done here: the tree is read, ways to \
+        install and test it are proposed, resolved as of the commit's date, locked, built and tried, repaired where their \
+        own words say how, and the one with most passing tests is chosen. The ledger holds every try, so a run of the same \
+        commit uses it, and `quarry explain` and `quarry log` tell it again.\n\nWith --explain the tree at the commit is read and nothing of it is run: pyproject.toml, setup.cfg, setup.py, \
         requirement files, tox.ini, noxfile.py, hatch.toml, the Makefile and the automation's files. Interpreters come \
         newest first, among those that the project names, that were released before the commit and that are on this \
         machine. Proposals come in the order of their evidence: what the automation really runs, then tox, nox and hatch, \
         then the Makefile, then groups and extras named after tests, then requirement files, then the project alone.\n\n\
-        Example:\n  quarry build --explain pallets/flask@4c288bc --mirror pallets+flask.git"
+        Examples:\n  quarry build pallets/flask@4c288bc --mirror pallets+flask.git\n  quarry build --explain pallets/flask@4c288bc --mirror pallets+flask.git"
 )]
 pub struct BuildArgs {
     /// The repository and the commit: an object name, whole or abbreviated, a branch or a tag
     #[arg(value_name = "OWNER/NAME@SHA")]
     pub target: Target,
     /// Print the proposals and where each line of them comes from
-    #[arg(long, required = true)]
+    #[arg(long)]
     pub explain: bool,
     /// A git mirror that has the commit
     #[arg(long, value_name = "PATH")]
     pub mirror: PathBuf,
     /// Print the project's sets of requirements and the interpreters it names as well
-    #[arg(long)]
+    #[arg(long, requires = "explain")]
     pub facts: bool,
+    /// Search, install and test as this recipe says [default: the shipped `swebench`]
+    #[arg(long, value_name = "RECIPE", conflicts_with = "explain")]
+    pub recipe: Option<Utf8PathBuf>,
+    /// Where tests run.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
 }
 
 /// A repository at a commit.
@@ -78,7 +92,53 @@ struct Answer<'a> {
     detected: &'a Detected,
 }
 
-pub(super) fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliError> {
+pub(super) async fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliError> {
+    if args.explain {
+        return explain(args, session);
+    }
+    let loaded = match &args.recipe {
+        Some(file) => recipe::load(file.as_std_path())?,
+        None => shipped()?,
+    };
+    let room = room_settings(session, &loaded, &args.sandbox)?;
+    let (context, _lock) = session.open()?;
+    let request = commit::Request {
+        repo: args.target.repo.clone(),
+        commit: args.target.commit.clone(),
+        mirror: args.mirror.clone(),
+        recipe: loaded,
+        room: room.room,
+        docker: room.docker,
+        build: room.build,
+        min_free_bytes: room.min_free_bytes,
+    };
+    match commit::run(&context, request).await? {
+        Outcome::Done(report) => {
+            session.printer.result(&*report, &report.text())?;
+            Ok(if report.is_accepted() {
+                ExitCode::Success
+            } else {
+                ExitCode::Unsound
+            })
+        }
+        Outcome::Interrupted => {
+            session
+                .printer
+                .note("interrupted; run the same command again to go on");
+            Ok(ExitCode::Interrupted)
+        }
+    }
+}
+
+/// The recipe that speaks of no repository.
+fn shipped() -> Result<LoadedRecipe, CliError> {
+    const NAME: &str = "swebench.toml";
+    let text = recipe::SHIPPED.iter().find(|(name, _)| *name == NAME);
+    let (name, text) = text.ok_or_else(|| CliError::bug("find the shipped recipe"))?;
+    Ok(recipe::parse(name, text)?)
+}
+
+fn explain(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliError> {
     let mirror = Mirror::open(&args.mirror).map_err(PipelineError::from)?;
     let commit = mirror.resolve(&args.target.commit).map_err(PipelineError::from)?;
     let date = mirror.committed_at(commit).map_err(PipelineError::from)?;

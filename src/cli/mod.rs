@@ -86,7 +86,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Run(args) => run::run(args, &session).await,
             Verb::Filter(args) => filter::run(args, &session),
             Verb::Mine(args) => mine::run(args, &session).await,
-            Verb::Build(args) => build::run(args, &session),
+            Verb::Build(args) => Box::pin(build::run(args, &session)).await,
             Verb::Verify(args) => run::verify(args, &session).await,
             Verb::Emit(args) => match (&args.recipe, &args.verify) {
                 (_, Some(folder)) => emit::verify(folder, &session),

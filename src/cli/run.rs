@@ -150,6 +150,18 @@ fn settings(
     work: &WorkArgs,
     sandbox: &SandboxArgs,
 ) -> Result<Settings, CliError> {
+    Ok(Settings {
+        only: work.only.clone(),
+        ..room_settings(session, loaded, sandbox)?
+    })
+}
+
+/// Where to install and test, and with what.
+pub(super) fn room_settings(
+    session: &Session,
+    loaded: &LoadedRecipe,
+    sandbox: &SandboxArgs,
+) -> Result<Settings, CliError> {
     let machine = Machine::read();
     let room = &loaded.recipe.room;
     let mut docker = machine.docker_settings();
@@ -165,7 +177,7 @@ fn settings(
         .opened_by(room, &machine.variables, folder.as_std_path())
         .map_err(PipelineError::from)?;
     Ok(Settings {
-        only: work.only.clone(),
+        only: vec![],
         room: match sandbox.sandbox {
             SandboxKind::Process => RoomKind::Process,
             SandboxKind::Docker => RoomKind::Docker,

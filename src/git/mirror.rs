@@ -1,9 +1,10 @@
 //! A mirror opened for reading.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
 
-use git2::{ObjectType, Oid, Repository};
+use git2::{ObjectType, Oid, Repository, Sort};
 use jiff::Timestamp;
 
 use super::error::GitError;
@@ -251,6 +252,28 @@ impl Mirror {
         self.commit(commit)?
             .tree()
             .map_err(|source| GitError::Commit { commit, source })
+    }
+
+    /// The first of `wanted` in the history of a commit, itself included, the youngest first.
+    ///
+    /// # Errors
+    /// When the history cannot be read.
+    pub fn first_at_or_below(
+        &self,
+        commit: CommitSha,
+        wanted: &BTreeSet<CommitSha>,
+    ) -> Result<Option<CommitSha>, GitError> {
+        let failed = |source| GitError::Commit { commit, source };
+        let mut walk = self.repo.revwalk().map_err(failed)?;
+        walk.set_sorting(Sort::TOPOLOGICAL | Sort::TIME).map_err(failed)?;
+        walk.push(oid(commit)).map_err(failed)?;
+        for next in walk {
+            let next = sha(next.map_err(failed)?);
+            if wanted.contains(&next) {
+                return Ok(Some(next));
+            }
+        }
+        Ok(None)
     }
 
     /// Every file of a commit, sorted as git sorts them.

@@ -13,6 +13,7 @@
 //! | `search` | a group → the environment that is best for it: build, try, repair |
 //! | [`tried`] | what a search tried, what came of it, what was chosen and why |
 //! | [`explain`] | a pull request → its whole story; an attempt → its log |
+//! | [`commit`] | one commit → the environment that a run would find for it |
 //! | [`prove`] | candidates → environments and oracles |
 //! | `order` | candidates → the same, the longest first |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
@@ -22,6 +23,7 @@
 //! | [`report`] | what a run tells its caller |
 
 pub mod brake;
+pub mod commit;
 pub mod environments;
 mod error;
 pub mod explain;

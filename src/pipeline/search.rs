@@ -48,6 +48,14 @@ enum Tried {
     Stopped,
 }
 
+/// What an environment shows on a commit's own tree.
+pub(super) enum Shown {
+    Tried(Box<Trial>, Option<BlobId>),
+    /// It cannot be built, or the outside failed: the word for it, and the log.
+    NotBuilt(String, Option<BlobId>),
+    Stopped,
+}
+
 /// The best that one proposal came to.
 struct Best {
     trial: Trial,
@@ -207,6 +215,24 @@ impl Prover<'_> {
             environment = next.environment;
         }
         Ok(Turn::Over(best))
+    }
+
+    /// Builds an environment for a commit and tries its tests, whoever it was found for.
+    ///
+    /// # Errors
+    /// Errors of ours or the caller's.
+    pub(super) async fn show(
+        &self,
+        candidate: &Candidate,
+        environment: &EnvironmentRecipe,
+        tree: &Path,
+    ) -> Result<Shown, PipelineError> {
+        Ok(match self.try_one(candidate, environment, tree).await? {
+            Tried::Trial(trial, _, log) => Shown::Tried(trial, log),
+            Tried::NotBuilt(reason, _, log) => Shown::NotBuilt(reason, log),
+            Tried::Infra(reason) => Shown::NotBuilt(reason, None),
+            Tried::Stopped => Shown::Stopped,
+        })
     }
 
     async fn try_one(

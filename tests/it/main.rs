@@ -9,6 +9,7 @@
 
 mod architecture;
 mod build;
+mod build_commit;
 mod cli;
 mod emit;
 #[path = "../shared/hostile.rs"]
@@ -27,6 +28,7 @@ mod sample_run;
 mod sandbox;
 #[path = "../shared/site.rs"]
 mod site;
+#[path = "../shared/strength.rs"]
 mod strength;
 mod strip;
 mod strip_fuzz;
