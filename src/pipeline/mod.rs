@@ -18,7 +18,6 @@
 //! | `order` | candidates → the same, the longest first |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`publish`] | decisions, oracles and variants → what a manifest is made of |
-//! | [`publish`] | decisions, oracles and variants → a manifest |
 //! | [`images`] | a version's instances → an image each |
 //! | [`report`] | what a run tells its caller |
 
@@ -27,8 +26,8 @@ pub mod commit;
 pub mod environments;
 mod error;
 pub mod explain;
-mod order;
 pub mod images;
+mod order;
 pub mod prove;
 pub mod publish;
 pub mod report;
