@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use super::lock::Pin;
-use super::python::PythonVersion;
 use crate::domain::environment::Constraint;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::CommitSha;
@@ -28,8 +27,8 @@ pub struct BuildInputs<'a> {
     pub release: Option<&'a str>,
     /// How to install.
     pub recipe: &'a EnvironmentRecipe,
-    /// The interpreter chosen on this machine.
-    pub interpreter: &'a PythonVersion,
+    /// The chosen interpreter's identity.
+    pub interpreter: &'a str,
 }
 
 /// The attempt's key. Reasons, names and test-time variables of the recipe are no part of it: they change no byte of
@@ -48,7 +47,7 @@ pub fn input_key(inputs: &BuildInputs<'_>) -> String {
         .part("commit", inputs.base_commit.as_bytes())
         .json("date", &inputs.base_date)
         .json("release", &inputs.release)
-        .part("interpreter", inputs.interpreter.to_string().as_bytes())
+        .part("interpreter", inputs.interpreter.as_bytes())
         .json("install", &inputs.recipe.install)
         .json("constraints", &constraints);
     if newer.is_empty() {
@@ -61,13 +60,9 @@ pub fn input_key(inputs: &BuildInputs<'_>) -> String {
 
 /// The environment's key: candidates with the same one share the layer of dependencies. `sources` are the distributions
 /// that are built from source, each with the moment whose build tools build it.
-pub fn environment_key(
-    interpreter: &PythonVersion,
-    lock: &str,
-    sources: &BTreeMap<String, Timestamp>,
-) -> String {
+pub fn environment_key(interpreter: &str, lock: &str, sources: &BTreeMap<String, Timestamp>) -> String {
     let key = KeyHasher::new("environment", LAYOUT)
-        .part("interpreter", interpreter.to_string().as_bytes())
+        .part("interpreter", interpreter.as_bytes())
         .part("lock", lock.as_bytes());
     if sources.is_empty() {
         key
@@ -78,14 +73,9 @@ pub fn environment_key(
 }
 
 /// The key of one unpacked distribution.
-pub fn distribution_key(
-    interpreter: &PythonVersion,
-    name: &str,
-    pin: &Pin,
-    built_as_of: Option<Timestamp>,
-) -> String {
+pub fn distribution_key(interpreter: &str, name: &str, pin: &Pin, built_as_of: Option<Timestamp>) -> String {
     KeyHasher::new("distribution", LAYOUT)
-        .part("interpreter", interpreter.to_string().as_bytes())
+        .part("interpreter", interpreter.as_bytes())
         .part("name", name.as_bytes())
         .part("version", pin.version.as_bytes())
         .json("hashes", &pin.hashes)
@@ -124,7 +114,7 @@ mod tests {
             base_date: Timestamp::UNIX_EPOCH,
             release: None,
             recipe: &recipe,
-            interpreter: &"3.11.7".parse().unwrap(),
+            interpreter: "3.11.7",
         })
     }
 
@@ -151,29 +141,28 @@ mod tests {
 
     #[test]
     fn an_environment_depends_on_a_date_only_where_sources_are_built() {
-        let python = "3.11.7".parse().unwrap();
         let later = Timestamp::from_second(1).unwrap();
         let sources = |moment| BTreeMap::from([("a".to_owned(), moment)]);
-        let of = |sources: &BTreeMap<String, Timestamp>| environment_key(&python, "a==1\n", sources);
+        let of = |sources: &BTreeMap<String, Timestamp>| environment_key("3.11.7", "a==1\n", sources);
         assert_ne!(of(&sources(Timestamp::UNIX_EPOCH)), of(&sources(later)));
         assert_ne!(of(&sources(later)), of(&BTreeMap::new()));
-        let other = environment_key(&"3.11.8".parse().unwrap(), "a==1\n", &BTreeMap::new());
+        let other = environment_key("3.11.8", "a==1\n", &BTreeMap::new());
         assert_ne!(of(&BTreeMap::new()), other);
     }
 
     #[test]
     fn a_distribution_is_known_by_its_hashes() {
-        let python = "3.11.7".parse().unwrap();
+        let python = "3.11.7";
         let pin = |hash: &str| Pin {
             version: "1".into(),
             hashes: [hash.to_owned()].into(),
         };
-        let key = distribution_key(&python, "a", &pin("sha256:a"), None);
-        assert_ne!(key, distribution_key(&python, "a", &pin("sha256:b"), None));
-        assert_ne!(key, distribution_key(&python, "b", &pin("sha256:a"), None));
+        let key = distribution_key(python, "a", &pin("sha256:a"), None);
+        assert_ne!(key, distribution_key(python, "a", &pin("sha256:b"), None));
+        assert_ne!(key, distribution_key(python, "b", &pin("sha256:a"), None));
         assert_ne!(
             key,
-            distribution_key(&python, "a", &pin("sha256:a"), Some(Timestamp::UNIX_EPOCH))
+            distribution_key(python, "a", &pin("sha256:a"), Some(Timestamp::UNIX_EPOCH))
         );
     }
 }

@@ -78,7 +78,7 @@ fn numbers(text: &str) -> Option<Vec<u32>> {
         .collect()
 }
 
-/// An interpreter of this machine.
+/// An interpreter that environments can be made for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Interpreter {
     /// Its full version.
@@ -87,6 +87,18 @@ pub struct Interpreter {
     pub executable: PathBuf,
     /// The folders it is made of (`sys.base_prefix`, and `sys.base_exec_prefix` where that differs).
     pub prefixes: Vec<PathBuf>,
+    /// The base image that it is in, by its id; `None` for one of this machine's, which rooms are lent.
+    pub image: Option<String>,
+}
+
+impl Interpreter {
+    /// What tells it from others in keys: its version, and the image where it is in one.
+    pub fn identity(&self) -> String {
+        match &self.image {
+            None => self.version.to_string(),
+            Some(image) => format!("{} in {image}", self.version),
+        }
+    }
 }
 
 /// The highest version that will do; among equals the one found first. A pre-release is only chosen when
@@ -112,6 +124,7 @@ mod tests {
             version: version.parse().unwrap(),
             executable: format!("/{index}/python").into(),
             prefixes: vec![],
+            image: None,
         };
         versions.iter().enumerate().map(one).collect()
     }

@@ -2,6 +2,7 @@
 
 mod dependencies;
 mod furnish;
+mod image;
 mod inner;
 mod interpreters;
 mod project;
@@ -207,6 +208,7 @@ impl Builder {
                 RoomKind::Process | RoomKind::None => "uv/room",
             }),
             host_cache: state.join("uv/host"),
+            image_cache: state.join("uv/image"),
             host: Room::detect(RoomKind::None, &absolute(&context.workspace.scratch())?).map_err(adapter)?,
             context,
             room,
@@ -220,15 +222,19 @@ impl Builder {
             &inner.scratch,
             &inner.room_cache,
             &inner.host_cache,
+            &inner.image_cache,
         ] {
             std::fs::create_dir_all(folder).map_err(BuildError::io("make the folder", folder))?;
+        }
+        if let Some(found) = image::interpreters(&inner.room, &inner.search)? {
+            let _ = inner.interpreters.set(found);
         }
         Ok(Self {
             inner: Arc::new(inner),
         })
     }
 
-    /// The interpreters of this machine, in search order.
+    /// The interpreters that environments are made for, in search order: this machine's, or a base image's own.
     pub fn interpreters(&self) -> &[Interpreter] {
         self.inner.interpreters()
     }
@@ -275,7 +281,7 @@ impl Builder {
             base_date: request.base_date,
             release: request.release.as_deref(),
             recipe: &request.recipe,
-            interpreter: &self.interpreter(&request.recipe)?.version,
+            interpreter: &self.interpreter(&request.recipe)?.identity(),
         }))
     }
 

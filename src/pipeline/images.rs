@@ -175,13 +175,9 @@ pub async fn run(context: &Context, folder: &Utf8Path, settings: Settings) -> Re
         },
     )?;
     let candidates: Vec<&Candidate> = field.candidates.iter().collect();
-    let asked = prover.ask_trees(&candidates).await?;
-    let groups = prover.search_groups(&candidates, &asked).await?;
     let maker = Maker {
         prover,
         images,
-        asked,
-        groups,
         brake: Brake::new(places, settings.min_free_bytes),
         shared: tokio::sync::Mutex::new(()),
     };

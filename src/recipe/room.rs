@@ -10,7 +10,8 @@ use crate::domain::image::BaseImage;
 #[serde(deny_unknown_fields, default)]
 pub struct RoomRecipe {
     /// What containers begin from: `skeleton` (this machine's own programs, read-only), `NAME@sha256:…`, or the id
-    /// `sha256:…` of an imported image. A tag alone is refused: what it names changes.
+    /// `sha256:…` of an imported image. A tag alone is refused: what it names changes. An image that has a Python of its
+    /// own is used with that one; to others this machine's interpreters are lent.
     pub base_image: BaseImage,
     /// The daemon's network for builds, and for test runs where `verification.network` asks for one.
     pub network: String,

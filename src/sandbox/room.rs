@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::contract::{Job, JobResult, Mount, host_path};
-use super::docker::{Docker, DockerSettings};
+use super::docker::{Docker, DockerSettings, apart};
 use super::error::SandboxError;
 use super::process::bubblewrap::Bubblewrap;
 use super::process::open::Open;
@@ -85,6 +85,23 @@ impl Room {
             },
             _ => self.kind().name().to_owned(),
         }
+    }
+
+    /// The id of the image that jobs begin from, where that brings the system's programs; `None` where they are this
+    /// machine's own.
+    pub fn image(&self) -> Option<&str> {
+        match self {
+            Self::Docker(room) => room.image(),
+            Self::Bubblewrap(_) | Self::None(_) => None,
+        }
+    }
+
+    /// Runs a small job and waits for its end, where waiting is not possible otherwise.
+    ///
+    /// # Errors
+    /// As [`Room::run`].
+    pub fn ask(&self, job: &Job) -> Result<JobResult, SandboxError> {
+        apart(self.run(job, &CancellationToken::new()))
     }
 
     /// The same room, counting memory and processes by polling `/proc` even where control groups can be made.

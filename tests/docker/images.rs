@@ -1,12 +1,13 @@
 //! Images of instances: made, run by `docker run` alone, made again to the byte, removed.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use quarry::build::SearchPaths;
+use quarry::build::python::Interpreter;
 use serde_json::Value;
 
 use crate::daemon::OwnDaemon;
@@ -15,10 +16,15 @@ use crate::program::{quarry, recipe, succeed};
 /// Programs that the room's first process and the test need in a base image.
 const PROGRAMS: [&str; 8] = ["sh", "cat", "env", "git", "head", "kill", "sleep", "uname"];
 
-fn interpreters() -> Vec<PathBuf> {
-    let variables = std::env::vars().collect::<BTreeMap<_, _>>();
-    let found = SearchPaths::of(&variables).interpreters();
-    found.into_iter().flat_map(|python| python.prefixes).collect()
+fn interpreters() -> Vec<Interpreter> {
+    SearchPaths::of(&std::env::vars().collect()).interpreters()
+}
+
+/// Whether all that this machine has lies in its system's folders, which no image is lent.
+fn only_of_system() -> bool {
+    interpreters()
+        .iter()
+        .all(|python| python.prefixes == [PathBuf::from("/usr")])
 }
 
 fn below(folder: &Path, found: &mut Vec<PathBuf>) {
@@ -32,8 +38,9 @@ fn below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// A root file system of a few of this machine's programs, with the libraries that they and its interpreters link to.
-fn small_base(daemon: &OwnDaemon, folder: &Path) -> String {
+/// A root file system of a few of this machine's programs, with the libraries that they and its interpreters link to;
+/// perhaps with one of these as its own.
+fn small_base(daemon: &OwnDaemon, folder: &Path, own: Option<&Interpreter>) -> String {
     let mut files: BTreeSet<PathBuf> = BTreeSet::new();
     for name in PROGRAMS {
         files.extend(
@@ -44,8 +51,13 @@ fn small_base(daemon: &OwnDaemon, folder: &Path) -> String {
         );
     }
     let mut linked: Vec<PathBuf> = files.iter().cloned().collect();
-    for prefix in interpreters() {
+    // The room lends uv, and not what it links to.
+    linked.push(SearchPaths::of(&std::env::vars().collect()).uv().unwrap());
+    for prefix in interpreters().into_iter().flat_map(|python| python.prefixes) {
         let of_system = prefix == Path::new("/usr");
+        if of_system && !only_of_system() {
+            continue;
+        }
         for folder in std::fs::read_dir(prefix.join("lib"))
             .into_iter()
             .flatten()
@@ -56,9 +68,14 @@ fn small_base(daemon: &OwnDaemon, folder: &Path) -> String {
                 continue;
             }
             let mut own = vec![prefix.join("bin").join(&name)];
-            below(&folder.path(), &mut own);
+            let modules = if of_system {
+                folder.path()
+            } else {
+                folder.path().join("lib-dynload")
+            };
+            below(&modules, &mut own);
             linked.extend(own.iter().filter(|path| is_program(path)).cloned());
-            // The room mounts an interpreter of the machine's, but not one of its system's.
+            // The room lends an interpreter of the machine's, but none of its system's: that is the image's own then.
             files.extend(own.into_iter().filter(|path| of_system && path.is_file()));
         }
     }
@@ -78,6 +95,35 @@ fn small_base(daemon: &OwnDaemon, folder: &Path) -> String {
     }
     for name in ["tmp", "var/tmp"] {
         std::fs::set_permissions(root.join(name), std::fs::Permissions::from_mode(0o1777)).unwrap();
+    }
+    if let Some(python) = own {
+        let (prefix, short) = (&python.prefixes[0], python.version.short());
+        let local = root.join("usr/local");
+        for name in ["bin", "lib"] {
+            std::fs::create_dir_all(local.join(name)).unwrap();
+        }
+        std::fs::copy(&python.executable, local.join(format!("bin/python{short}"))).unwrap();
+        for shared in std::fs::read_dir(prefix.join("lib")).unwrap().flatten() {
+            let name = shared.file_name().into_string().unwrap();
+            if name.starts_with("libpython") {
+                std::fs::copy(shared.path(), local.join("lib").join(name)).unwrap();
+            }
+        }
+        // No more than the standard library: a machine's may have all kinds of things installed.
+        let modules = format!("lib/python{short}");
+        for module in std::fs::read_dir(prefix.join(&modules)).unwrap().flatten() {
+            let name = module.file_name().into_string().unwrap();
+            if matches!(
+                &*name,
+                "site-packages" | "dist-packages" | "test" | "idlelib" | "__pycache__"
+            ) {
+                continue;
+            }
+            let to = local.join(&modules);
+            std::fs::create_dir_all(&to).unwrap();
+            let copied = Command::new("cp").arg("-a").arg(module.path()).arg(&to).status();
+            assert!(copied.unwrap().success());
+        }
     }
     let tar = folder.join("root.tar");
     let made = Command::new("tar")
@@ -197,22 +243,89 @@ fn write_patches(folder: &Path, row: &Value) {
     }
 }
 
+/// The sample's recipe for a test's own daemon, which routes nothing.
+fn write_recipe(file: &Path) {
+    let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
+    std::fs::write(file, format!("{text}\n[room]\nnetwork = \"host\"\n")).unwrap();
+}
+
+#[test]
+fn a_base_images_own_python_is_the_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let daemon = OwnDaemon::start();
+    write_recipe(&folder.path().join("sample.toml"));
+    let found = interpreters();
+    let python = found
+        .iter()
+        .find(|python| python.version.short() == "3.11")
+        .or(found.last())
+        .unwrap();
+    let base = small_base(&daemon, folder.path(), Some(python));
+    let workspace = folder.path().join("workspace");
+    let with_base = |command: &mut Command| -> Value {
+        command.args(["--base-image", &base, "--json"]);
+        serde_json::from_slice(&succeed(command.env("DOCKER_HOST", daemon.host())).stdout).unwrap()
+    };
+    let days = ["--since", "2024-10-16", "--before", "2024-10-17"];
+    let told = with_base(
+        quarry(&workspace)
+            .arg("run")
+            .arg(folder.path().join("sample.toml"))
+            .args(["--sample", "--room", "docker"])
+            .args(days),
+    );
+    assert_eq!(told["instances"], 1, "{told}");
+    let version = workspace.join("manifests/sample/0.1.0");
+    let row = std::fs::read(version.join("instances.jsonl")).unwrap();
+    let row: Value = serde_json::from_slice(&row).unwrap();
+    // Newer ones of the machine's are no choice.
+    assert_eq!(row["interpreter"], python.version.to_string());
+
+    let told = with_base(quarry(&workspace).args(["images", "build"]).arg(&version));
+    assert_eq!(
+        (&told["made"], &told["failed"]),
+        (&1.into(), &serde_json::json!({}))
+    );
+    let image = told["list"]["images"][0]["image"].as_str().unwrap();
+    let ask = "import os, sys; print(os.path.realpath(sys.executable))";
+    let said = docker(&daemon, &["run", "--rm", image, "python", "-c", ask]);
+    assert!(said.stdout.starts_with(b"/usr/local/bin/python3"), "{said:?}");
+    let patches = folder.path().join("patches");
+    write_patches(&patches, &row);
+    let volume = format!("{}:/patches:ro", patches.display());
+    docker(
+        &daemon,
+        &[
+            "run",
+            "--rm",
+            "--network",
+            "none",
+            "--volume",
+            &volume,
+            image,
+            "sh",
+            "-c",
+            ORACLE,
+        ],
+    );
+}
+
 #[test]
 fn an_instances_image_holds_the_instance_and_nothing_of_its_future() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let daemon = OwnDaemon::start();
-    let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
-    // The test's own daemon routes nothing.
-    std::fs::write(at("sample.toml"), format!("{text}\n[room]\nnetwork = \"host\"\n")).unwrap();
-    // Verified in the process room: the room does not matter.
-    succeed(quarry(folder.path()).arg("run").arg(at("sample.toml")).args([
-        "--sample",
-        "--since",
-        "2024-10-15",
-        "--before",
-        "2024-10-17",
-    ]));
+    write_recipe(&at("sample.toml"));
+    let base = small_base(&daemon, folder.path(), None);
+    let mut run = quarry(folder.path());
+    run.arg("run").arg(at("sample.toml"));
+    run.args(["--sample", "--since", "2024-10-15", "--before", "2024-10-17"]);
+    // Verified in the process room, where the interpreter is one that both have: the room does not matter.
+    if only_of_system() {
+        run.args(["--room", "docker", "--base-image", &base])
+            .env("DOCKER_HOST", daemon.host());
+    }
+    succeed(&mut run);
     let version = at("manifests/sample/0.1.0");
     let rows = std::fs::read_to_string(version.join("instances.jsonl")).unwrap();
     let rows: Vec<Value> = rows
@@ -221,7 +334,6 @@ fn an_instances_image_holds_the_instance_and_nothing_of_its_future() {
         .collect();
     assert_eq!(rows.len(), 2);
 
-    let base = small_base(&daemon, folder.path());
     let images = |what: &str| {
         let mut command = quarry(folder.path());
         command
@@ -245,15 +357,17 @@ fn an_instances_image_holds_the_instance_and_nothing_of_its_future() {
     );
 
     // Killed after the first image: what is made is made.
+    let said = at("build.out");
     let mut child = build()
         .args(["--jobs", "1"])
-        .stdout(Stdio::null())
+        .stdout(std::fs::File::create(&said).unwrap())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
     let begun = Instant::now();
     while named(&daemon, "instance").is_empty() {
-        assert_eq!(child.try_wait().unwrap(), None, "it made no image");
+        let ended = child.try_wait().unwrap();
+        assert_eq!(ended, None, "{}", std::fs::read_to_string(&said).unwrap());
         assert!(begun.elapsed() < Duration::from_mins(5));
         std::thread::sleep(Duration::from_millis(20));
     }

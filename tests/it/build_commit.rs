@@ -68,12 +68,6 @@ fn a_commits_environment_is_found_built_tried_and_told_again() {
     let named = story(id);
     assert_eq!(named["candidate"]["base_commit"], base);
     assert!(attempts(&named) > 0);
-    let output = build(workspace, base).env("PATH", "/nowhere").output().unwrap();
-    assert_eq!(
-        output.status.code(),
-        Some(5),
-        "no uv, no git: the machine's fault"
-    );
 }
 
 #[test]
@@ -82,7 +76,7 @@ fn a_commit_that_cannot_be_built_is_not_sound() {
     let workspace = folder.path();
     succeed(quarry(workspace).args(["mine", "--sample"]));
     let recipe = workspace.join("strict.toml");
-    let text = "[dataset]\nname = \"strict\"\nversion = \"0.1.0\"\n\n[[environment]]\nname = \"none\"\npython = \"3\"\n\
+    let text = "[dataset]\nname = \"strict\"\nversion = \"0.1.0\"\n\n[[environment]]\nname = \"none\"\npython = \">=3.8\"\n\
                 install = [\"quarry-bench-no-such-distribution==1\"]\nreason = \"a test\"\n";
     std::fs::write(&recipe, text).unwrap();
     let output = build(workspace, "refs/pull/20/head")

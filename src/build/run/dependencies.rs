@@ -38,13 +38,13 @@ impl Inner {
             tree::used(&layer);
             return Ok(layer);
         }
-        let version = &work.interpreter.version;
+        let python = work.interpreter.identity();
         let places: BTreeMap<&str, PathBuf> = resolved
             .lock
             .pins
             .iter()
             .map(|(name, pin)| {
-                let key = distribution_key(version, name, pin, resolved.sources.get(name).copied());
+                let key = distribution_key(&python, name, pin, resolved.sources.get(name).copied());
                 (name.as_str(), self.layers.join("dists").join(key))
             })
             .collect();
@@ -120,11 +120,16 @@ impl Inner {
         fs::create_dir_all(&prefix).map_err(BuildError::io("make the folder", &prefix))?;
         let lock = folder.path().join("wheels.txt");
         fs::write(&lock, resolved.lock.part(&names)).map_err(BuildError::io("write", &lock))?;
-        let mut args = install_args(work, &lock.display().to_string(), &prefix.display().to_string());
-        args.push("--no-build".to_owned());
+        let (room, cache) = self.unpacker(work);
         let mounts = vec![Mount::writable(folder.path(), TESTBED)];
-        self.call(work, &self.host, &self.host_cache, mounts, Program::Uv(args))
-            .await?;
+        let at = |name: &str| {
+            room.path(&mounts, Path::new(TESTBED).join(name))
+                .display()
+                .to_string()
+        };
+        let mut args = install_args(work, &at("wheels.txt"), &at("prefix"));
+        args.push("--no-build".to_owned());
+        self.call(work, room, cache, mounts, Program::Uv(args)).await?;
         self.compile(work, &prefix).await?;
 
         let packages = packages(work);
@@ -149,6 +154,14 @@ impl Inner {
             publish(&part, &places[name])?;
         }
         Ok(entangled)
+    }
+
+    /// Where wheels are unpacked: outside the room, or in it where the interpreter is the image's own.
+    fn unpacker(&self, work: &Work<'_>) -> (&Room, &Path) {
+        match &work.interpreter.image {
+            None => (&self.host, &self.host_cache),
+            Some(_) => (&self.room, &self.image_cache),
+        }
     }
 
     /// Builds one distribution from its source, with tools of `as_of`.
@@ -191,15 +204,19 @@ impl Inner {
     /// none of the code; files that do not compile (another Python's) are left as they are. Without bytecode a layer is
     /// as good, only slower.
     async fn compile(&self, work: &mut Work<'_>, prefix: &Path) -> Result<(), Stop> {
-        let packages = prefix.join(packages(work));
-        if !packages.is_dir() {
+        let packages = packages(work);
+        if !prefix.join(&packages).is_dir() {
             return Ok(());
         }
+        let (room, cache) = self.unpacker(work);
+        let mounts = vec![Mount::writable(prefix, TESTBED)];
         let python = work.interpreter.executable.display().to_string();
         // It is told where it will be: a scratch folder's name must not be in it.
-        let place = Path::new(LENT).join("deps").join(self::packages(work));
+        let place = Path::new(LENT).join("deps").join(&packages);
         let (packages, place, code) = (
-            packages.display().to_string(),
+            room.path(&mounts, Path::new(TESTBED).join(&packages))
+                .display()
+                .to_string(),
             place.display().to_string(),
             "import compileall, sys
 how = {'maxlevels': 99} if sys.version_info < (3, 9) else {}
@@ -208,10 +225,7 @@ compileall.compile_dir(sys.argv[1], ddir=sys.argv[2], quiet=2, workers=0, **how)
         let argv = [&python, "-I", "-S", "-c", code, &packages, &place]
             .map(str::to_owned)
             .into();
-        let mounts = vec![Mount::writable(prefix, TESTBED)];
-        let compiled = self
-            .call(work, &self.host, &self.host_cache, mounts, Program::Other(argv))
-            .await;
+        let compiled = self.call(work, room, cache, mounts, Program::Other(argv)).await;
         if let Err(Stop::Failed(failure)) = &compiled
             && failure.outcome == AttemptOutcome::Project
         {

@@ -40,6 +40,8 @@ pub(super) struct Inner {
     pub(super) scratch: PathBuf,
     pub(super) room_cache: PathBuf,
     pub(super) host_cache: PathBuf,
+    /// What a base image's own interpreter unpacks, in the room: no project's build code sees it.
+    pub(super) image_cache: PathBuf,
     pub(super) turns: Mutex<BTreeMap<String, Arc<tokio::sync::Mutex<()>>>>,
 }
 
@@ -170,7 +172,7 @@ impl Inner {
         let version = &work.interpreter.version;
         let date = work.request.base_date;
         let environment = Environment {
-            key: environment_key(version, &text, &resolved.sources),
+            key: environment_key(&work.interpreter.identity(), &text, &resolved.sources),
             name: String::new(),
             interpreter: version.to_string(),
             exclude_newer: date,

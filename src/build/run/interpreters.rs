@@ -167,7 +167,8 @@ struct Answer {
     executable: PathBuf,
 }
 
-const QUESTION: &str = "import json, os, sys
+/// Asks an interpreter who it is; it answers with one line of JSON.
+pub(super) const QUESTION: &str = "import json, os, sys
 print(json.dumps({'version': sys.version.split()[0], 'implementation': sys.implementation.name,
     'prefixes': [sys.base_prefix, sys.base_exec_prefix], 'executable': os.path.realpath(sys.executable)}))";
 
@@ -179,7 +180,12 @@ fn ask(path: &Path) -> Option<Interpreter> {
         .stderr(Stdio::null())
         .output()
         .ok()?;
-    let answer: Answer = serde_json::from_slice(&output.stdout).ok()?;
+    read_answer(&output.stdout, None)
+}
+
+/// What an interpreter answered to the [`QUESTION`]; `image` is the one that it is in.
+pub(super) fn read_answer(said: &[u8], image: Option<&str>) -> Option<Interpreter> {
+    let answer: Answer = serde_json::from_slice(said).ok()?;
     if answer.implementation != "cpython" {
         return None;
     }
@@ -189,6 +195,7 @@ fn ask(path: &Path) -> Option<Interpreter> {
         version: answer.version.parse().ok()?,
         executable: answer.executable,
         prefixes,
+        image: image.map(str::to_owned),
     })
 }
 

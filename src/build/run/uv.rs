@@ -228,6 +228,10 @@ impl Kit {
 
 /// The folders an interpreter is made of; those of the system are in every room.
 pub(super) fn interpreter_mounts(interpreter: &Interpreter) -> Vec<Mount> {
+    // One of the image's is there already.
+    if interpreter.image.is_some() {
+        return vec![];
+    }
     let of_system = |prefix: &Path| prefix.starts_with("/usr") || prefix == Path::new("/");
     let mut mounts: Vec<Mount> = interpreter
         .prefixes

@@ -1,17 +1,17 @@
 //! One instance's image: its environment found again, its tree sealed, its layers made.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::super::brake::Brake;
-use super::super::environments::Asked;
 use super::super::error::PipelineError;
 use super::super::prove::Prover;
-use super::super::search::{Searched, own_key};
+use super::super::search::{finished, own_key};
+use crate::build::BuildError;
 use crate::build::run::{BuildOutcome, BuildRequest, Built};
+use crate::domain::attempt::Stage;
 use crate::domain::candidate::Candidate;
 use crate::domain::hash::KeyHasher;
-use crate::domain::ids::{CandidateId, CommitSha};
+use crate::domain::ids::CommitSha;
 use crate::domain::images::ImageEntry;
 use crate::domain::path::RepoPath;
 use crate::emit::instance::Instance;
@@ -30,8 +30,6 @@ pub(super) type End = Result<(ImageEntry, bool), String>;
 pub(super) struct Maker<'a> {
     pub(super) prover: Prover<'a>,
     pub(super) images: Images,
-    pub(super) asked: BTreeMap<CandidateId, Asked>,
-    pub(super) groups: BTreeMap<String, Searched>,
     pub(super) brake: Brake,
     /// Held while an image is made that others wait for.
     pub(super) shared: tokio::sync::Mutex<()>,
@@ -56,10 +54,10 @@ impl Maker<'_> {
             return Ok(None);
         }
         let work = self.prover.work_folder("image-")?;
-        let Some(environment) = self.environment(row, candidate).await? else {
+        let Some(environment) = self.environment(row, candidate)? else {
             let reason = format!(
-                "the workspace does not know the environment `{}`",
-                row.environment
+                "the workspace does not know the environment `{}`, or the base image has no Python {} for it",
+                row.environment, row.interpreter
             );
             return Ok(Some(Err(reason)));
         };
@@ -92,22 +90,31 @@ impl Maker<'_> {
     }
 
     /// The recipe of the very environment that the row names: one of those that proving would take for it.
-    async fn environment(
+    fn environment(
         &self,
         row: &Instance,
         candidate: &Candidate,
     ) -> Result<Option<EnvironmentRecipe>, PipelineError> {
         let mut choices = Vec::new();
         choices.extend(self.prover.entry(candidate)?.cloned());
-        if let Some(asked) = self.asked.get(&candidate.id) {
-            let key = own_key(&asked.group, &candidate.id);
-            let own = self.prover.search(candidate, asked, &key).await?;
-            let searches = self.groups.get(&asked.group).into_iter().chain(&own);
-            choices.extend(searches.filter_map(|found| found.search.environment().cloned()));
+        // What was found for the groups that it was in, and for it alone: whichever interpreters there were then.
+        let store = &self.prover.context.store;
+        for asked in store.attempts(Some(Stage::Ask), Some(&candidate.id))? {
+            let group = asked.input_key;
+            for key in [own_key(&group, &candidate.id), group] {
+                let searches = store.attempts_by_key(Stage::Detect, &key)?;
+                let found = searches.into_iter().find_map(finished);
+                choices.extend(found.and_then(|found| found.search.environment().cloned()));
+            }
         }
         for choice in choices {
             let request = self.prover.build_request(candidate, &choice, PathBuf::new());
-            if let Some(Ok(known)) = self.prover.builder.recorded(&request)?
+            let known = match self.prover.builder.recorded(&request) {
+                // Not this one's, or told below.
+                Err(BuildError::NoInterpreter { .. }) => continue,
+                other => other?,
+            };
+            if let Some(Ok(known)) = known
                 && known.key == row.environment
             {
                 return Ok(Some(choice));
@@ -176,6 +183,9 @@ impl Maker<'_> {
                     host: mount.host.clone(),
                     inside: mount.inside.clone(),
                     is_users: false,
+                    // What else was installed into the machine's interpreter is nobody's business: an environment does
+                    // not see it.
+                    without: (mount.inside != deps && mount.inside != env).then_some("site-packages"),
                 })
                 .collect()
         };
@@ -212,6 +222,7 @@ impl Maker<'_> {
             host: request.tree.clone(),
             inside: TESTBED.into(),
             is_users: true,
+            without: None,
         });
         wanted.env = variables(&toolchain.path_dirs, &toolchain.env);
         let made = self.images.make(wanted, &below, scratch.as_std_path()).await?;

@@ -69,7 +69,8 @@ impl Ceiling {
         Self {
             files: hard("Max open files", OPEN_FILES),
             // Counted for a user over all containers, so this limit only bounds the whole; a job's own is the group's.
-            processes: hard("Max processes", 1 << 20),
+            // Podman has no more than this itself.
+            processes: hard("Max processes", 1 << 15),
         }
     }
 }
@@ -233,7 +234,7 @@ mod tests {
                     Max processes             unlimited            unlimited            processes\n\
                     Max open files            1024                 20000                files\n";
         let ceiling = Ceiling::parse(text);
-        assert_eq!((ceiling.files, ceiling.processes), (20_000, 1 << 20));
+        assert_eq!((ceiling.files, ceiling.processes), (20_000, 1 << 15));
         assert_eq!(Ceiling::parse("").files, OPEN_FILES);
     }
 

@@ -26,6 +26,8 @@ pub struct Part {
     pub inside: PathBuf,
     /// Whether the image's user owns it and may write there; else it is root's.
     pub is_users: bool,
+    /// Folders of this name are left empty.
+    pub without: Option<&'static str>,
 }
 
 /// A file of ours that goes into a layer.
@@ -95,7 +97,7 @@ pub(super) fn write(
         }
         for part in parts {
             layer.above(&part.inside)?;
-            layer.part(&part.host, &part.inside, part.is_users)?;
+            layer.part(part, &part.host, &part.inside)?;
         }
         layer.out.write_all(&end())?;
         layer.out.flush()?;
@@ -135,16 +137,20 @@ impl<W: Write> Layer<W> {
         Ok(())
     }
 
-    fn part(&mut self, host: &Path, inside: &Path, is_users: bool) -> io::Result<()> {
+    fn part(&mut self, part: &Part, host: &Path, inside: &Path) -> io::Result<()> {
+        let is_users = part.is_users;
         let data = fs::symlink_metadata(host)?;
         if data.is_dir() {
             self.folder(inside, is_users)?;
+            if part.without.is_some() && host.file_name() == part.without.map(OsStr::new) {
+                return Ok(());
+            }
             let mut names: Vec<_> = fs::read_dir(host)?
                 .map(|entry| entry.map(|entry| entry.file_name()))
                 .collect::<Result<_, _>>()?;
             names.sort();
             for name in names {
-                self.part(&host.join(&name), &inside.join(&name), is_users)?;
+                self.part(part, &host.join(&name), &inside.join(&name))?;
             }
         } else if data.is_symlink() {
             let target = fs::read_link(host)?;
@@ -245,6 +251,7 @@ mod tests {
             host: folder.join("tree"),
             inside: "/testbed".into(),
             is_users: true,
+            without: Some("left"),
         }];
         let texts = [Text {
             inside: "/etc/passwd".into(),
@@ -269,6 +276,8 @@ mod tests {
             let cache = tree.join("__pycache__");
             fs::create_dir_all(&cache).unwrap();
             fs::write(tree.join("run"), "x").unwrap();
+            fs::create_dir(tree.join("left")).unwrap();
+            fs::write(tree.join("left/out"), format!("{second}")).unwrap();
             let mode = if second == 1 { 0o700 } else { 0o775 };
             fs::set_permissions(tree.join("run"), fs::Permissions::from_mode(mode)).unwrap();
             symlink("run", tree.join("link")).unwrap();
@@ -298,11 +307,13 @@ mod tests {
             "-rw-r--r-- 0/0               2 2000-01-01 00:00 etc/passwd",
             "drwxr-xr-x 65532/65532       0 2000-01-01 00:00 testbed/",
             "-rwxr-xr-x 65532/65532       1 2000-01-01 00:00 testbed/run",
+            "testbed/left/\n",
             "testbed/link -> run",
             &format!("testbed/{}", "n".repeat(120)),
         ] {
             assert!(listed.contains(line), "{line}\n{listed}");
         }
+        assert!(!listed.contains("testbed/left/out"), "{listed}");
     }
 
     #[test]
