@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exit_code::ExitCode;
 use crate::domain::ids::{CandidateId, RepoName};
+use crate::recipe::python::PythonSpec;
 
 /// Builds benchmark datasets for coding agents out of real repositories, and proves that each task in them is sound.
 #[derive(Debug, Parser)]
@@ -165,6 +166,9 @@ pub struct SandboxArgs {
     /// the recipe's `room.base_image`
     #[arg(long, value_name = "IMAGE")]
     pub base_image: Option<String>,
+    /// Have uv install these interpreters first, where none of that version is here (`3.9,3.14`)
+    #[arg(long, value_name = "VERSION,…", value_delimiter = ',')]
+    pub install_python: Vec<PythonSpec>,
 }
 
 /// The rooms.

@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::process::{Command, Stdio};
 
+use super::error::CliError;
+use crate::build::python::choose;
 use crate::build::run::BuildSettings;
+use crate::recipe::python::PythonSpec;
 use crate::sandbox::DockerSettings;
 
 /// The user's environment.
@@ -25,6 +29,46 @@ impl Machine {
     /// What building may know of it: where programs are, and how packages are reached.
     pub fn build_settings(&self) -> BuildSettings {
         BuildSettings::of(&self.variables)
+    }
+
+    /// Has uv install interpreters of these versions where none is here: into uv's own place, where they are found.
+    ///
+    /// # Errors
+    /// When uv is missing or cannot bring one; it says why. Those before it stay.
+    pub fn install_pythons(&self, wanted: &[PythonSpec]) -> Result<(), CliError> {
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let settings = self.build_settings();
+        let is_here = |version: &PythonSpec| choose(version, &settings.search.interpreters()).is_some();
+        for version in wanted.iter().filter(|version| !is_here(version)) {
+            let name = version.to_string();
+            let failed = |why: &str| {
+                let hints = vec![
+                    "`uv python list` tells what uv can install, and needs the network for".to_owned(),
+                    "or install it by other means: pyenv, your system's packages".to_owned(),
+                ];
+                CliError::machine(format!("install Python {name} by uv: {}", why.trim()), hints)
+            };
+            let uv = settings
+                .search
+                .uv()
+                .map_err(|error| CliError::machine(error.to_string(), error.hints()))?;
+            let installed = Command::new(uv)
+                .args(["python", "install", "--no-bin", "--no-progress", &name])
+                .stdin(Stdio::null())
+                .output()
+                .map_err(|error| failed(&error.to_string()))?;
+            if !installed.status.success() {
+                return Err(failed(&String::from_utf8_lossy(&installed.stderr)));
+            }
+            if !is_here(version) {
+                return Err(failed(
+                    "it is installed and was not found; is UV_PYTHON_INSTALL_DIR set?",
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Where a container daemon may listen.

@@ -163,6 +163,7 @@ pub(super) fn room_settings(
     sandbox: &SandboxArgs,
 ) -> Result<Settings, CliError> {
     let machine = Machine::read();
+    machine.install_pythons(&sandbox.install_python)?;
     let room = &loaded.recipe.room;
     let mut docker = machine.docker_settings();
     docker.base_image = match &sandbox.base_image {

@@ -65,7 +65,7 @@ fn wrong_inputs_have_their_exit_codes() {
     let folder = tempfile::tempdir().unwrap();
     let nowhere = folder.path().join("nowhere");
     let swebench = recipe("swebench.toml");
-    let cases: [(&[&str], i32, &str); 6] = [
+    let cases: [(&[&str], i32, &str); 8] = [
         (&["frobnicate"], 2, "unrecognized subcommand"),
         (
             &["run", "no-such.toml", "--sample"],
@@ -89,6 +89,28 @@ fn wrong_inputs_have_their_exit_codes() {
             "read `May` of `--since` as a day",
         ),
         (&["explain", "not-an-id"], 2, "a pull request such as"),
+        (
+            &[
+                "run",
+                swebench.to_str().unwrap(),
+                "--sample",
+                "--install-python",
+                "three",
+            ],
+            2,
+            "three",
+        ),
+        (
+            &[
+                "run",
+                swebench.to_str().unwrap(),
+                "--sample",
+                "--install-python",
+                "3.99",
+            ],
+            5,
+            "install Python 3.99 by uv: ",
+        ),
     ];
     for (arguments, expected, words) in cases {
         let (code, _, stderr) = run(quarry(folder.path()).args(arguments));
