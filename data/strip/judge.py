@@ -4,22 +4,30 @@ A request is a line `BYTES BYTES STRINGS`, then that many bytes of the original 
 when string statements may be gone that are no docstrings. The answer is a line: `same`, `skip WHY`, or `differs WHY`.
 """
 
+import sys
+
+# Nothing of the working folder takes the place of a module (Python 2 has no `-I`).
+sys.path = [folder for folder in sys.path if folder]
+
 import ast
 import dis
-import sys
 import types
 import warnings
 
 warnings.simplefilter("ignore")
 sys.setrecursionlimit(20000)
-SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, getattr(ast, "AsyncFunctionDef", ast.FunctionDef))
 BODIES = ("body", "orelse", "finalbody")
 
 
 def is_string(node):
-    return isinstance(node, ast.Expr) and isinstance(getattr(node, "value", None), ast.Constant) and isinstance(
-        node.value.value, str
-    )
+    value = getattr(node, "value", None)
+    if not isinstance(node, ast.Expr):
+        return False
+    if sys.version_info < (3, 8):
+        # Python 2's bytes are docstrings, too.
+        return isinstance(value, ast.Str)
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def thin(tree, everywhere):
@@ -74,6 +82,9 @@ def instructions(code):
             if each.opname in ("NOP", "EXTENDED_ARG"):
                 continue
             value = each.argval
+            # Since 3.13 a class keeps the number of its first line, which a cut above it changes.
+            if each.opname == "STORE_NAME" and value == "__firstlineno__" and out:
+                out.pop()
             if each.opcode in dis.hasjrel or each.opcode in dis.hasjabs:
                 value = index.get(value)
             elif isinstance(value, types.CodeType):
@@ -97,6 +108,8 @@ def judge(original, stripped, everywhere):
     # A docstring that stays is on both sides, and both sides lose it here.
     if dump(thin(before, everywhere)) != dump(thin(after, everywhere)):
         return "differs in its tree"
+    if sys.version_info < (3,):
+        return "same"  # Its `compile` keeps docstrings, and its `dis` only prints.
     try:
         before = compile(original, "program", "exec", dont_inherit=True, optimize=2)
     except Exception as error:
@@ -109,7 +122,7 @@ def judge(original, stripped, everywhere):
 
 
 def main():
-    stdin, stdout = sys.stdin.buffer, sys.stdout.buffer
+    stdin, stdout = getattr(sys.stdin, "buffer", sys.stdin), getattr(sys.stdout, "buffer", sys.stdout)
     for line in iter(stdin.readline, b""):
         first, second, everywhere = map(int, line.split())
         original, stripped = stdin.read(first), stdin.read(second)

@@ -1,22 +1,24 @@
 //! `quarry strip`: a variant of a tree, of a commit, or of one file.
 
-use std::collections::BTreeSet;
 use std::io::{BufWriter, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use camino::Utf8PathBuf;
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::output::{apart, must_be_writable};
 use super::session::Session;
+pub use super::strip_policy::PolicyArgs;
+use super::strip_policy::{CheckArg, Form, VariantArg};
 use crate::domain::path::RepoPath;
+use crate::strip::python::Untouched;
 use crate::strip::run::{
-    CommitSource, FolderSink, FolderSource, InPlaceSink, Settings, StripError, TarSink, TreeSink,
-    is_restorable, pool, run as strip_tree, strip_file,
+    CommitSource, FolderSink, FolderSource, InPlaceSink, Judge, Settings, StripError, TarSink, TreeSink,
+    is_restorable, judged, pool, replace, run as strip_tree, strip_file,
 };
-use crate::strip::{Check, DocstringsAsCode, Keep, Mode, Policy, Remove, Report, Variant};
+use crate::strip::{Check, Report};
 
 /// `quarry strip`.
 #[expect(
@@ -76,157 +78,6 @@ pub struct StripArgs {
     /// Print the report's JSON Schema and end
     #[arg(long, exclusive = true)]
     pub report_schema: bool,
-}
-
-/// What a variant is made by.
-#[derive(Debug, Args)]
-pub struct PolicyArgs {
-    /// The published rule, or the one under which the repository still builds
-    #[arg(long, value_enum, default_value_t = ModeArg::Safe)]
-    pub mode: ModeArg,
-    /// Leave every statement on its line
-    #[arg(long)]
-    pub keep_lines: bool,
-    /// Comments that stay
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
-    pub keep: Vec<KeepArg>,
-    /// What goes, too
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,…")]
-    pub remove: Vec<RemoveArg>,
-    /// What becomes of docstrings that the program reads
-    #[arg(long, value_enum, default_value_t = DocstringsArg::ByMode)]
-    pub docstrings_as_code: DocstringsArg,
-    /// Strip files that do not parse, too (Python 2), as far as their tokens prove it sound
-    #[arg(long)]
-    pub python2: bool,
-}
-
-/// What a tree is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Form {
-    /// A folder.
-    Folder,
-    /// A tar archive, to --out or standard output.
-    Tar,
-    /// A git tree in the mirror; its name is printed.
-    Tree,
-}
-
-macro_rules! mirror_enum {
-    ($(#[$doc:meta])* $name:ident => $target:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-        pub enum $name {
-            $($(#[$variant_doc])* $variant),+
-        }
-        impl From<$name> for $target {
-            fn from(value: $name) -> Self {
-                match value {
-                    $($name::$variant => Self::$variant),+
-                }
-            }
-        }
-    };
-}
-
-mirror_enum! {
-    /// The modes.
-    ModeArg => Mode {
-        /// Code-QA-Bench's rule
-        Paper,
-        /// What is referred to stays or becomes an empty stub
-        Safe,
-    }
-}
-mirror_enum! {
-    /// The variants.
-    VariantArg => Variant {
-        /// The tree as it is
-        Full,
-        /// Without docstrings, comments and documentation
-        CodeOnly,
-        /// Without files that instruct coding agents
-        NoContext,
-    }
-}
-mirror_enum! {
-    /// Comments for tools.
-    KeepArg => Keep {
-        /// type: ignore, mypy:, pyright:
-        TypeIgnore,
-        /// noqa, flake8:, ruff:, nosec
-        Noqa,
-        /// pylint:
-        Pylint,
-        /// pragma:
-        Pragma,
-        /// fmt:, yapf:, isort:
-        Formatter,
-        /// Comment lines that speak of copyright or a licence
-        Licence,
-    }
-}
-mirror_enum! {
-    /// What stays by default.
-    RemoveArg => Remove {
-        /// Strings after an assignment
-        AttributeDocstrings,
-        /// Other statements that are strings
-        StringStatements,
-        /// Annotations in comments (PEP 484)
-        TypeComments,
-        /// Script metadata (PEP 723)
-        ScriptMetadata,
-        /// cython: and distutils:
-        CythonDirectives,
-    }
-}
-mirror_enum! {
-    /// Docstrings that the program reads.
-    DocstringsArg => DocstringsAsCode {
-        /// PLY's stay in safe mode, none in paper mode
-        ByMode,
-        /// PLY's stay
-        Ply,
-        /// All that are known to be read stay
-        Keep,
-        /// All go
-        Remove,
-    }
-}
-mirror_enum! {
-    /// The proofs.
-    CheckArg => Check {
-        /// Same tokens outside the cuts; a full comparison where that does not decide
-        Tokens,
-        /// Same tree, by parsing the result
-        Tree,
-        /// No proof
-        None,
-    }
-}
-
-impl PolicyArgs {
-    /// The settings that these arguments say.
-    pub fn policy(&self, check: Check) -> Policy {
-        Policy {
-            mode: self.mode.into(),
-            keep_lines: self.keep_lines,
-            keep: self
-                .keep
-                .iter()
-                .map(|kind| (*kind).into())
-                .collect::<BTreeSet<Keep>>(),
-            remove: self
-                .remove
-                .iter()
-                .map(|kind| (*kind).into())
-                .collect::<BTreeSet<Remove>>(),
-            docstrings_as_code: self.docstrings_as_code.into(),
-            python2: self.python2,
-            check,
-        }
-    }
 }
 
 impl From<StripError> for CliError {
@@ -308,6 +159,12 @@ fn of_folder(
     folder: &Path,
 ) -> Result<ExitCode, CliError> {
     let source = FolderSource::new(folder);
+    if args.in_place && args.format != Form::Folder {
+        return Err(CliError::usage(
+            "write another form in place",
+            vec!["leave --format out, or --in-place".into()],
+        ));
+    }
     let report = if args.in_place {
         if !args.force {
             is_restorable(folder)?;
@@ -346,6 +203,29 @@ fn one(
         ));
     }
     let is_standard = source == Path::new("-");
+    let refuse = |what: &str, hint: &str| Err(CliError::usage(what, vec![hint.to_owned()]));
+    if args.format != Form::Folder {
+        return refuse(
+            "write one file as a tree",
+            "leave --format out: it is for folders and commits",
+        );
+    }
+    if args.in_place && is_standard {
+        return refuse(
+            "change standard input in place",
+            "leave --in-place out: the result goes to standard output",
+        );
+    }
+    if let Some(out) = &args.out
+        && !args.in_place
+        && let (Ok(out), Ok(source)) = (out.canonicalize(), source.canonicalize())
+        && out == source
+    {
+        return refuse(
+            "write the result over its source",
+            "say --in-place when that is meant",
+        );
+    }
     let read =
         |error: std::io::Error| CliError::input(format!("read `{}`: {error}", source.display()), vec![]);
     let mut bytes = vec![];
@@ -356,14 +236,18 @@ fn one(
         bytes = std::fs::read(source).map_err(read)?;
         RepoPath::from(source.as_os_str().as_encoded_bytes())
     };
+    let mut judge = settings.verify_with.as_deref().map(Judge::start).transpose()?;
     let stripped = pool(1)?.install(|| strip_file(&name, &bytes, &settings.policy));
-    let Some(stripped) = stripped else {
+    let Some(mut stripped) = stripped else {
         let hint = "Python (.py, .pyi), and in safe mode Cython and notebooks, can be stripped".to_owned();
         return Err(CliError::input(
             format!("strip `{name}`: its name says it is none of these"),
             vec![hint],
         ));
     };
+    if let Some(judge) = &mut judge {
+        stripped = judged(&name, &bytes, stripped, judge, &settings.policy)?;
+    }
     let result = stripped.bytes.as_deref().unwrap_or(&bytes);
     let target = if args.in_place {
         Some(source)
@@ -386,7 +270,12 @@ fn one(
                         .unwrap_or(Path::new(".")),
                 )?;
             }
-            std::fs::write(target, result)
+            let written = if args.in_place {
+                replace(target, result)
+            } else {
+                std::fs::write(target, result)
+            };
+            written
                 .map_err(|error| CliError::input(format!("write `{}`: {error}", target.display()), vec![]))?;
         }
     }
@@ -463,6 +352,13 @@ fn finish(
                 session
                     .printer
                     .note(&format!("`{}` is left as it was: {why}", file.path));
+            }
+        }
+        for file in &report.files {
+            if let Some(why @ Untouched::Unreadable { .. }) = &file.untouched {
+                session
+                    .printer
+                    .note(&format!("`{}` is not in the result: {why}", file.path));
             }
         }
         for skipped in report.skipped.iter().filter(|skipped| skipped.refused) {

@@ -1,6 +1,6 @@
 //! Documentation files: which are candidates by their names, what refers to them, and what becomes of each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use bstr::ByteSlice;
@@ -86,6 +86,8 @@ pub struct Candidates {
     patterns: Vec<Pattern>,
     search: Option<AhoCorasick>,
     packages: BTreeSet<Vec<u8>>,
+    /// For each documentation folder, the Python files in it.
+    modules: Vec<Vec<usize>>,
     mode: Mode,
 }
 
@@ -98,6 +100,8 @@ enum Pattern {
     Name(usize),
     /// `"docs"`: a documentation folder's name in quotes.
     Folder,
+    /// `import docs`, `from docs`: the folder of this index, as a package's name.
+    Import(usize),
 }
 
 /// The candidates that one file refers to.
@@ -130,6 +134,25 @@ impl Candidates {
             words.push(folder.as_bytes().to_vec());
             patterns.push(Pattern::Folder);
         }
+        let mut folders: BTreeMap<Vec<u8>, Vec<usize>> = BTreeMap::new();
+        for (index, path) in paths.iter().enumerate() {
+            if let Some(folder) = in_docs_folder(path)
+                && (path.has_extension("py") || path.has_extension("pyi"))
+            {
+                let name = path
+                    .components()
+                    .take(folder + 1)
+                    .collect::<Vec<_>>()
+                    .join(&b"."[..]);
+                folders.entry(name).or_default().push(index);
+            }
+        }
+        for (index, name) in folders.keys().enumerate() {
+            for verb in [&b"import "[..], b"from "] {
+                words.push([verb, name].concat());
+                patterns.push(Pattern::Import(index));
+            }
+        }
         // Only names long enough to mean something; a tree's own index pages are named by everything.
         let search = AhoCorasick::builder()
             .match_kind(MatchKind::Standard)
@@ -140,6 +163,7 @@ impl Candidates {
             patterns,
             search,
             packages,
+            modules: folders.into_values().collect(),
             mode,
         }
     }
@@ -171,6 +195,9 @@ impl Candidates {
                     names.insert(index);
                 }
                 Pattern::Folder => folder = true,
+                Pattern::Import(index) if is_imported(content, hit.start(), hit.end()) => {
+                    found.0.extend(&self.modules[index]);
+                }
                 _ => {}
             }
         }
@@ -292,6 +319,14 @@ fn is_listing(path: &RepoPath) -> bool {
         || matches!(path.file_name(), b"PKG-INFO" | b"RECORD")
 }
 
+/// Whether `import NAME` is a statement's beginning, and `NAME` not the beginning of another name.
+fn is_imported(content: &[u8], start: usize, end: usize) -> bool {
+    let before = start.checked_sub(1).and_then(|at| content.get(at));
+    let after = content.get(end);
+    before.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b';' | b':'))
+        && after.is_none_or(|byte| byte.is_ascii_whitespace() || matches!(byte, b'.' | b',' | b';' | b'#'))
+}
+
 /// Whether a word stands on its own in a text.
 fn bounds(content: &[u8], start: usize, end: usize) -> bool {
     let inner = |byte: Option<&u8>| {
@@ -362,6 +397,28 @@ mod tests {
                 .iter()
                 .all(|(_, fate)| *fate == Fate::Removed)
         );
+    }
+
+    #[test]
+    fn modules_in_a_documentation_folder_stay_where_something_imports_them() {
+        for (text, stays) in [
+            ("from docs.util import V\n", true),
+            ("    import docs.util as u", true),
+            ("from docs import util", true),
+            ("import docs_util\nfrom docstring import x\n# refrom docs", false),
+        ] {
+            let files = [
+                ("docs/__init__.py", ""),
+                ("docs/util.py", ""),
+                ("docs/a.rst", ""),
+                ("pkg/a.py", text),
+            ];
+            let found = fates(&files, Mode::Safe);
+            let expected = if stays { Fate::Referenced } else { Fate::Removed };
+            assert_eq!(found[0], ("docs/__init__.py".to_owned(), expected), "{text}");
+            assert_eq!(found[1], ("docs/util.py".to_owned(), expected), "{text}");
+            assert_eq!(found[2].1, Fate::Removed, "{text}");
+        }
     }
 
     #[test]

@@ -17,8 +17,8 @@ use rayon::prelude::*;
 
 pub use commit::{CommitSource, TreeSink};
 pub use error::StripError;
-pub use folder::{FolderSink, FolderSource, InPlaceSink, is_restorable};
-pub use judge::{Judge, Verdict};
+pub use folder::{FolderSink, FolderSource, InPlaceSink, is_restorable, replace};
+pub use judge::{Judge, Verdict, judged};
 pub use record::{VariantRequest, Varied, make_variants};
 pub use tar::TarSink;
 pub use variants::{STAGE_VERSION, VariantTree, input_key, variants};
@@ -450,16 +450,8 @@ impl<S: Source> Work<'_, S> {
             }
             return Ok((Content::Same(bytes), done));
         };
-        if let (Some(judge), Some(new), Language::Python(_)) =
-            (&mut desk.judge, &stripped.bytes, language(&entry.path))
-            && let Verdict::Differs(doubt) = judge.compare(&bytes, new, policy)?
-        {
-            let untouched = Some(Untouched::Unproven { doubt });
-            stripped = Stripped {
-                bytes: None,
-                untouched,
-                facts: Facts::default(),
-            };
+        if let Some(judge) = &mut desk.judge {
+            stripped = judged(&entry.path, &bytes, stripped, judge, policy)?;
         }
         let Stripped {
             bytes: new,

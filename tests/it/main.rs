@@ -33,6 +33,7 @@ mod strength;
 mod strip;
 mod strip_fuzz;
 mod strip_hostile;
+mod strip_judge;
 mod strip_tree;
 mod variants;
 #[path = "../shared/verify.rs"]

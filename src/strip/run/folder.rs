@@ -218,7 +218,11 @@ impl Sink for InPlaceSink {
     }
 }
 
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+/// Gives a file other bytes, all at once: whoever is killed leaves the old ones or the new ones.
+///
+/// # Errors
+/// What the system said.
+pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let permissions = fs::metadata(path)?.permissions();
     let mut file = tempfile::NamedTempFile::new_in(folder)?;

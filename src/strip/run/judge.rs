@@ -4,8 +4,11 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use super::StripError;
+use crate::domain::path::RepoPath;
 use crate::strip::Remove;
 use crate::strip::policy::Policy;
+use crate::strip::python::{Facts, Stripped, Untouched};
+use crate::strip::tree::{Language, language};
 
 const SCRIPT: &str = include_str!("../../../data/strip/judge.py");
 
@@ -39,7 +42,7 @@ impl Judge {
             message,
         };
         let mut child = Command::new(python)
-            .args(["-I", "-c", SCRIPT])
+            .args(["-E", "-s", "-c", SCRIPT])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
@@ -87,9 +90,32 @@ impl Judge {
             ("same", _) => Ok(Verdict::Same),
             ("skip", _) => Ok(Verdict::NoOpinion),
             ("differs", why) => Ok(Verdict::Differs(format!("differs for {}: {why}", self.python))),
-            _ => Err(failed("it ended, or is no Python 3".into())),
+            _ => Err(failed("it ended, or is no Python".into())),
         }
     }
+}
+
+/// A stripped file, as the second judge leaves it: a Python file that it takes for another program stays as it was.
+///
+/// # Errors
+/// When the judge ends.
+pub fn judged(
+    path: &RepoPath,
+    bytes: &[u8],
+    stripped: Stripped,
+    judge: &mut Judge,
+    policy: &Policy,
+) -> Result<Stripped, StripError> {
+    if let (Some(new), Language::Python(_)) = (&stripped.bytes, language(path))
+        && let Verdict::Differs(doubt) = judge.compare(bytes, new, policy)?
+    {
+        return Ok(Stripped {
+            bytes: None,
+            untouched: Some(Untouched::Unproven { doubt }),
+            facts: Facts::default(),
+        });
+    }
+    Ok(stripped)
 }
 
 impl Drop for Judge {
