@@ -217,6 +217,15 @@ cat /patches/fail /patches/pass > /tmp/ids
 while read -r id; do python -m pytest -q -p no:cacheprovider "$id"; done < /tmp/ids
 "#;
 
+/// Runs an instance's oracle in its image, by the daemon's program alone; `patches` is where the patches are laid.
+fn run_oracle(daemon: &OwnDaemon, image: &str, patches: &Path, row: &Value) {
+    write_patches(patches, row);
+    let volume = format!("{}:/patches:ro", patches.display());
+    let mut args = vec!["run", "--rm", "--network", "none", "--volume", &volume, image];
+    args.extend(["sh", "-c", ORACLE]);
+    docker(daemon, &args);
+}
+
 fn write_patches(folder: &Path, row: &Value) {
     std::fs::create_dir_all(folder).unwrap();
     let lines = |field: &str| {
@@ -291,23 +300,7 @@ fn a_base_images_own_python_is_the_one() {
     let said = docker(&daemon, &["run", "--rm", image, "python", "-c", ask]);
     assert!(said.stdout.starts_with(b"/usr/local/bin/python3"), "{said:?}");
     let patches = folder.path().join("patches");
-    write_patches(&patches, &row);
-    let volume = format!("{}:/patches:ro", patches.display());
-    docker(
-        &daemon,
-        &[
-            "run",
-            "--rm",
-            "--network",
-            "none",
-            "--volume",
-            &volume,
-            image,
-            "sh",
-            "-c",
-            ORACLE,
-        ],
-    );
+    run_oracle(&daemon, image, &patches, &row);
 }
 
 #[test]
@@ -424,23 +417,7 @@ fn an_instances_image_holds_the_instance_and_nothing_of_its_future() {
             "{told}"
         );
         let patches = at(&format!("patches-{image}").replace(['/', ':'], "-"));
-        write_patches(&patches, row);
-        let volume = format!("{}:/patches:ro", patches.display());
-        docker(
-            &daemon,
-            &[
-                "run",
-                "--rm",
-                "--network",
-                "none",
-                "--volume",
-                &volume,
-                image,
-                "sh",
-                "-c",
-                ORACLE,
-            ],
-        );
+        run_oracle(&daemon, image, &patches, row);
     }
 
     // Another image of that name is not the one.
