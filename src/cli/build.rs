@@ -13,7 +13,7 @@ use super::args::SandboxArgs;
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::machine::Machine;
-use super::run::room_settings;
+use super::run::{room_settings, stopped};
 use super::session::Session;
 use crate::build::detect::{Detected, FactKind, Origin, Tree, detect};
 use crate::domain::ids::RepoName;
@@ -121,12 +121,7 @@ pub(super) async fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode,
                 ExitCode::Unsound
             })
         }
-        Outcome::Interrupted => {
-            session
-                .printer
-                .note("interrupted; run the same command again to go on");
-            Ok(ExitCode::Interrupted)
-        }
+        Outcome::Interrupted => Ok(stopped(session)),
     }
 }
 

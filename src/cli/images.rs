@@ -8,7 +8,7 @@ use super::args::{ImagesBuildArgs, ImagesCheckArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::machine::Machine;
-use super::run::base_image;
+use super::run::{base_image, stopped};
 use super::session::Session;
 use crate::domain::image::BaseImage;
 use crate::emit::manifest::Manifest;
@@ -41,12 +41,7 @@ pub(super) async fn build(args: &ImagesBuildArgs, session: &Session) -> Result<E
                 ExitCode::Unsound
             })
         }
-        Outcome::Interrupted => {
-            session
-                .printer
-                .note("interrupted; run the same command again to go on");
-            Ok(ExitCode::Interrupted)
-        }
+        Outcome::Interrupted => Ok(stopped(session)),
     }
 }
 

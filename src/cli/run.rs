@@ -90,12 +90,7 @@ async fn go(
             session.printer.result(&report, &report.text())?;
             Ok(ExitCode::Success)
         }
-        Outcome::Interrupted => {
-            session
-                .printer
-                .note("interrupted; run the same command again to go on");
-            Ok(ExitCode::Interrupted)
-        }
+        Outcome::Interrupted => Ok(stopped(session)),
     }
 }
 
@@ -106,6 +101,11 @@ fn interrupted(session: &Session) -> ExitCode {
             .printer
             .result(&serde_json::json!({ "interrupted": true }), "");
     }
+    stopped(session)
+}
+
+/// Says that a command was interrupted, and gives its exit code.
+pub(super) fn stopped(session: &Session) -> ExitCode {
     session
         .printer
         .note("interrupted; run the same command again to go on");
