@@ -40,8 +40,11 @@ impl Machine {
             return Ok(());
         }
         let settings = self.build_settings();
-        let is_here = |version: &PythonSpec| choose(version, &settings.search.interpreters()).is_some();
-        for version in wanted.iter().filter(|version| !is_here(version)) {
+        let mut here = settings.search.interpreters();
+        for version in wanted {
+            if choose(version, &here).is_some() {
+                continue;
+            }
             let name = version.to_string();
             let failed = |why: &str| {
                 let hints = vec![
@@ -62,7 +65,8 @@ impl Machine {
             if !installed.status.success() {
                 return Err(failed(&String::from_utf8_lossy(&installed.stderr)));
             }
-            if !is_here(version) {
+            here = settings.search.interpreters();
+            if choose(version, &here).is_none() {
                 return Err(failed(
                     "it is installed and was not found; is UV_PYTHON_INSTALL_DIR set?",
                 ));

@@ -348,18 +348,12 @@ fn finish(
     let faults = report.faults();
     if faults > 0 {
         for file in &report.files {
-            if let Some(why) = file.untouched.as_ref().filter(|why| why.is_fault()) {
-                session
-                    .printer
-                    .note(&format!("`{}` is left as it was: {why}", file.path));
-            }
-        }
-        for file in &report.files {
-            if let Some(why @ Untouched::Unreadable { .. }) = &file.untouched {
-                session
-                    .printer
-                    .note(&format!("`{}` is not in the result: {why}", file.path));
-            }
+            let (what, why) = match &file.untouched {
+                Some(why @ Untouched::Unreadable { .. }) => ("is not in the result", why),
+                Some(why) if why.is_fault() => ("is left as it was", why),
+                _ => continue,
+            };
+            session.printer.note(&format!("`{}` {what}: {why}", file.path));
         }
         for skipped in report.skipped.iter().filter(|skipped| skipped.refused) {
             session.printer.note(&format!(

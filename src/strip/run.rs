@@ -94,11 +94,13 @@ pub trait Sink: Sync {
     /// # Errors
     /// When it cannot be written.
     fn put(&self, entry: &Entry, content: Content) -> Result<Option<Content>, StripError>;
-    /// Writes an entry that [`Sink::put`] gave back.
+    /// Writes an entry that [`Sink::put`] gave back; a sink that gives nothing back has nothing to do.
     ///
     /// # Errors
     /// When it cannot be written.
-    fn put_in_order(&mut self, entry: &Entry, content: Content) -> Result<(), StripError>;
+    fn put_in_order(&mut self, _entry: &Entry, _content: Content) -> Result<(), StripError> {
+        Ok(())
+    }
 }
 
 /// A pool whose threads have the stacks that this stage needs.

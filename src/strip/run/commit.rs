@@ -146,8 +146,4 @@ impl Sink for TreeSink {
         });
         Ok(None)
     }
-
-    fn put_in_order(&mut self, _entry: &Entry, _content: Content) -> Result<(), StripError> {
-        Ok(())
-    }
 }

@@ -174,10 +174,6 @@ impl Sink for FolderSink {
         })?;
         Ok(None)
     }
-
-    fn put_in_order(&mut self, _entry: &Entry, _content: Content) -> Result<(), StripError> {
-        Ok(())
-    }
 }
 
 /// The source folder itself: only what changes is written, each file all at once.
@@ -211,10 +207,6 @@ impl Sink for InPlaceSink {
         }
         .map_err(|source| StripError::Write { path, source })?;
         Ok(None)
-    }
-
-    fn put_in_order(&mut self, _entry: &Entry, _content: Content) -> Result<(), StripError> {
-        Ok(())
     }
 }
 
