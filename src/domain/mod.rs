@@ -20,9 +20,11 @@
 //! | [`variant`] | a variant of a commit's tree, as it was made |
 //! | [`history`] | commits and tree changes as git tells them |
 //! | [`hash`] | content hashes and keys |
+//! | [`base64`] | bytes as text |
 
 pub mod advice;
 pub mod attempt;
+pub mod base64;
 pub mod candidate;
 pub mod decision;
 pub mod diff;

@@ -1,5 +1,7 @@
 //! How strong an oracle is: what of the gold patch FAIL_TO_PASS runs, and what of it they miss when it is not there.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -89,4 +91,17 @@ pub struct Hunk {
     pub path: RepoPath,
     /// The hunk's first line (`@@ -1,4 +1,5 @@ def f():`).
     pub head: String,
+}
+
+/// What a traced run saw of a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// The lines that hold code.
+    pub code: BTreeSet<u32>,
+    /// The lines that ran.
+    pub ran: BTreeSet<u32>,
+    /// Deciding lines, each with a line that it may lead to; 0 for one that leaves the function.
+    pub branches: BTreeSet<(u32, u32)>,
+    /// Those that were taken.
+    pub taken: BTreeSet<(u32, u32)>,
 }

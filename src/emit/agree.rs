@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::{Files, INSTANCES, LOG, MANIFEST, counts, failures, lock_name};
-use super::base64;
 use super::check::{Problem, Version};
 use super::entry::{Found, LogEntry, TestsSaid};
 use super::instance::{Instance, PatchField};
 use super::manifest::{EnvironmentEntry, FunnelStep, Manifest};
 use super::walk::{End, Trail, fresh, trails, walk};
 use super::{patches, variants};
+use crate::domain::base64;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};

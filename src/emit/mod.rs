@@ -22,7 +22,7 @@
 
 mod agree;
 pub mod assemble;
-pub mod base64;
+pub use crate::domain::base64;
 pub mod canonical;
 pub mod check;
 pub mod entry;

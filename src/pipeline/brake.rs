@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use crate::emit::Ended;
-use crate::verify::is_machines;
+use crate::harness::is_machines;
 
 /// Why a run stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::classify::status_in;
 use crate::domain::ids::TestId;
 use crate::domain::oracle::{Oracle, OrderDependentTest};
 use crate::domain::outcome::{RunOutcome, TestStatus};
@@ -27,7 +26,7 @@ pub fn settle(oracle: &mut Oracle, run: &ById) {
     let fail_to_pass = std::mem::take(&mut oracle.fail_to_pass);
     let before_gold = std::mem::take(&mut oracle.before_gold);
     for (test, before) in fail_to_pass.into_iter().zip(before_gold) {
-        let alone = status_in(&test, &run.outcome);
+        let alone = run.outcome.status(&test);
         if !run.selected.contains(&test) {
             oracle.not_addressable.push(test);
         } else if alone.is_pass() {

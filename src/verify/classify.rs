@@ -122,10 +122,7 @@ pub fn classify(runs: &Runs, settings: &Verification) -> Oracle {
             continue;
         };
         if let Some(shuffled) = &runs.shuffled {
-            let (before, after) = (
-                status_in(test, &shuffled.before),
-                status_in(test, &shuffled.after),
-            );
+            let (before, after) = (shuffled.before.status(test), shuffled.after.status(test));
             if (kind(before), kind(after)) != (one, other) {
                 oracle.order_dependent.push(OrderDependentTest {
                     test: test.clone(),
@@ -199,7 +196,7 @@ impl Side {
     fn of(test: &TestId, runs: &[RunOutcome]) -> Self {
         let mut seen = BTreeMap::new();
         for run in runs {
-            *seen.entry(status_in(test, run)).or_insert(0) += 1;
+            *seen.entry(run.status(test)).or_insert(0) += 1;
         }
         Self(seen)
     }
@@ -226,38 +223,6 @@ impl Side {
     fn shown(&self) -> TestStatus {
         self.0.keys().next().copied().unwrap_or(TestStatus::Absent)
     }
-}
-
-/// How `test` looked in one run: what the run told of it, or else what it told of the module that holds it.
-pub(super) fn status_in(test: &TestId, run: &RunOutcome) -> TestStatus {
-    if let Some(status) = run.tests.get(test) {
-        return *status;
-    }
-    let held_by = |nodes: &BTreeMap<String, String>| nodes.keys().any(|node| holds(node, test));
-    if held_by(&run.collection_errors) {
-        TestStatus::CollectionError
-    } else if held_by(&run.collection_skips) {
-        TestStatus::Skipped
-    } else {
-        TestStatus::Absent
-    }
-}
-
-/// Whether the collection node `node` (a module, a class, a folder, a conftest, or the whole session) holds `test`.
-fn holds(node: &str, test: &TestId) -> bool {
-    // A conftest or a package's own file stands for its folder.
-    let folder = ["conftest.py", "__init__.py"].into_iter().find_map(|name| {
-        let folder = node.strip_suffix(name)?;
-        (folder.is_empty() || folder.ends_with('/')).then(|| folder.trim_end_matches('/'))
-    });
-    let node = folder.unwrap_or(node);
-    if matches!(node, "" | ".") {
-        return true;
-    }
-    // unittest separates with dots: `package.module` holds `package.module.Class.test`.
-    test.as_str()
-        .strip_prefix(node)
-        .is_some_and(|rest| rest.starts_with("::") || rest.starts_with(['/', '.']))
 }
 
 #[cfg(test)]

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use super::channel::Watched;
 use crate::domain::diff::{file_changes, hunk_lengths};
 use crate::domain::patch::{ChangeKind, FileChange};
 use crate::domain::path::RepoPath;
-use crate::domain::strength::{Branch, FileLines, Hunk, LineCoverage};
+use crate::domain::strength::{Branch, FileLines, Hunk, LineCoverage, Watched};
 
 /// How many lines that did not run, and how many branches that were not taken, are named.
 const NAMED: usize = 200;

@@ -7,40 +7,27 @@
 //!
 //! | file | knows |
 //! |---|---|
-//! | `plan` | which tests a run selects |
-//! | `runner` | the Python side (`data/runner/`) and its command line |
-//! | `seal`, `channel` | the bytes a run leaves in its channel |
-//! | `faults` | when a run is complete, and whose fault it is when not |
 //! | `classify` | statuses on both sides → the oracle |
 //! | `alone` | what a run by ids says of an oracle |
 //! | `outside` | messages that tell of a missing network or another time |
 //! | `gold` | gold's lines, and gold without one of its hunks |
 //! | `key` | what a verification depends on |
-//! | [`run`] | the shell |
+//! | [`run`] | the shell; a run itself is [`harness`](crate::harness)'s |
 
 mod alone;
-mod channel;
 mod classify;
 mod error;
-mod faults;
 mod gold;
 mod key;
 mod outside;
-mod plan;
 pub mod run;
-mod runner;
-mod seal;
 
 pub use alone::{ById, judged, settle};
-pub use channel::{Channel, Hello, Watched, read};
 pub use classify::{Runs, Shuffled, against_itself, classify};
 pub use error::VerifyError;
-pub use faults::{Ended, Fault, is_machines, judge};
 pub use gold::{Left, changed_lines, cover, without_each};
 pub use key::{VerifyInputs, input_key};
-pub use plan::{Selection, by_id, is_test_module, select, widen};
 pub use run::{
     Failure, Measured, Patches, Subject, Trial, TrialOutcome, TrialRequest, Verified, Verifier,
     VerifyOutcome, VerifyRequest,
 };
-pub use runner::{FILES, TRACER, Wishes, command, name, stdin, trace_command};

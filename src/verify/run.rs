@@ -1,14 +1,12 @@
 //! The shell of verifying: one candidate in, an oracle out, through the ledger.
 
 mod job;
-mod log;
 mod once;
 mod strength;
-mod tree;
 mod trial;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,20 +14,18 @@ use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
 use super::error::VerifyError;
-use super::faults::{Fault, is_machines};
 use super::key::{VerifyInputs, input_key};
-use super::runner::{FILES, TRACER};
 use crate::domain::advice::Advises;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
 use crate::domain::ids::{BlobId, CandidateId, CommitSha, TestId};
 use crate::domain::oracle::Oracle;
 use crate::domain::path::RepoPath;
+use crate::harness::{FILES, Fault, Harness, Log, is_machines};
 use crate::recipe::model::Verification;
 use crate::sandbox::{Furnishing, Room};
 use crate::workspace::Context;
 
-pub use job::variables;
 pub use strength::Measured;
 pub use trial::{Trial, TrialOutcome, TrialRequest};
 
@@ -146,45 +142,29 @@ impl Recorded {
 #[derive(Clone)]
 pub struct Verifier {
     context: Context,
-    room: Room,
-    kill: CancellationToken,
-    scratch: PathBuf,
-    runner: PathBuf,
+    harness: Harness,
 }
 
 impl Verifier {
     /// A verifier for runs in `room`. Writes the runner's files into the workspace's scratch folder.
     ///
     /// # Errors
-    /// [`VerifyError::Io`] when that cannot be written.
+    /// [`VerifyError`] when that cannot be written.
     pub fn new(context: Context, room: Room) -> Result<Self, VerifyError> {
-        let scratch = context.workspace.scratch();
-        let scratch = std::path::absolute(&scratch).map_err(io("find", scratch.as_std_path()))?;
-        let runner = scratch.join("runner");
-        std::fs::create_dir_all(&runner).map_err(io("make the folder", &runner))?;
-        for (name, text) in FILES.into_iter().chain([TRACER]) {
-            let path = runner.join(name);
-            std::fs::write(&path, text).map_err(io("write", &path))?;
-        }
-        Ok(Self {
-            context,
-            room,
-            kill: CancellationToken::new(),
-            scratch,
-            runner,
-        })
+        let harness = Harness::new(context.workspace.scratch().as_std_path(), room).map_err(adapter)?;
+        Ok(Self { context, harness })
     }
 
     /// Stops running tests at once when `kill` is cancelled. (The context's own token lets what runs finish.)
     #[must_use]
     pub fn with_kill(mut self, kill: CancellationToken) -> Self {
-        self.kill = kill;
+        self.harness = self.harness.with_kill(kill);
         self
     }
 
     /// The key of a candidate's attempt.
     pub fn input_key(&self, subject: &Subject) -> String {
-        Self::key_in(subject, &self.room.identity())
+        Self::key_in(subject, &self.harness.room().identity())
     }
 
     fn key_in(subject: &Subject, room: &str) -> String {
@@ -252,11 +232,11 @@ impl Verifier {
                     () = tokio::time::sleep(Duration::from_secs(1)) => {}
                 }
             }
-            let mut text = log::Log::default();
+            let mut text = Log::default();
             // What is drawn from it is the same in every room.
             let lot = Self::key_in(subject, "");
             let result = self.once(request, &lot, &mut text).await;
-            if self.kill.is_cancelled() {
+            if self.harness.is_killed() {
                 return Ok(VerifyOutcome::Cancelled);
             }
             let log = Some(self.context.blobs.put(text.bytes()).map_err(adapter)?);
@@ -339,11 +319,6 @@ fn failure_of(attempt: &Attempt) -> Failure {
         detail: attempt.detail.clone(),
         log: attempt.log.clone(),
     }
-}
-
-fn io(action: &'static str, path: impl AsRef<Path>) -> impl FnOnce(std::io::Error) -> VerifyError {
-    let path = path.as_ref().to_owned();
-    move |source| VerifyError::Io { action, path, source }
 }
 
 /// An adapter's error, with its words and hints.

@@ -16,6 +16,7 @@ const ADAPTERS: &[&str] = &[
     "blobs",
     "workspace",
     "progress",
+    "harness",
 ];
 /// What anybody may use: words, time, recipes (a stage's settings).
 const COMMON: &[&str] = &["domain", "clock", "recipe"];
@@ -130,6 +131,8 @@ fn allowed(file: &str, import: &str) -> bool {
         "pipeline" => import != "cli",
         // A workspace is the adapters that every shell gets, in one bundle.
         "workspace" => matches!(import, "domain" | "clock" | "store" | "blobs"),
+        // It runs jobs of rooms, as recipes say.
+        "harness" => matches!(import, "domain" | "recipe" | "sandbox" | "workspace"),
         room if ADAPTERS.contains(&room) => matches!(import, "domain" | "clock"),
         room if STAGES.contains(&room) => {
             COMMON.contains(&import) || (is_shell && ADAPTERS.contains(&import))

@@ -16,9 +16,9 @@ use crate::domain::images::ImageEntry;
 use crate::domain::path::RepoPath;
 use crate::emit::instance::Instance;
 use crate::git::{Mirror, seal, strangers};
+use crate::harness::variables;
 use crate::recipe::model::EnvironmentRecipe;
 use crate::sandbox::{Images, LENT, Made, Part, TESTBED, Wanted, user_files};
-use crate::verify::run::variables;
 
 /// Bumped when the same instance would become another image.
 const VERSION: u32 = 1;

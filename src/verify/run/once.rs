@@ -3,21 +3,19 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::job::{Bench, Place, Run, Side, Which, blocking, disk, infra, project};
-use super::log::Log;
-use super::{Recorded, Verifier, VerifyRequest, tree};
+use super::job::{Run, Side, Which, blocking, disk};
+use super::{Recorded, Verifier, VerifyRequest};
 use crate::domain::ids::TestId;
 use crate::domain::oracle::{Oracle, RanScope};
 use crate::domain::outcome::RunOutcome;
 use crate::git::apply::{ApplyError, apply};
+use crate::harness::{
+    Bench, Channel, Fault, Log, Selection, Wishes, by_id, infra, is_machines, project, select, tree, widen,
+};
 use crate::recipe::model::Verification;
 use crate::verify::alone::{ById, judged, settle};
-use crate::verify::channel::Channel;
 use crate::verify::classify::{Runs, Shuffled, against_itself, classify};
-use crate::verify::faults::{Fault, is_machines};
 use crate::verify::outside::{tells_of_clock, tells_of_network};
-use crate::verify::plan::{Selection, by_id, select, widen};
-use crate::verify::runner::Wishes;
 
 /// Hex digits of the input key that a random order is made of.
 const SEED: usize = 16;
@@ -31,7 +29,7 @@ impl Verifier {
         key: &str,
         log: &mut Log,
     ) -> Result<Recorded, Fault> {
-        let place = Place::new(&self.scratch)?;
+        let place = self.harness.place()?;
         let trees = {
             let (request, folder) = (request.clone(), place.path().to_owned());
             blocking(move || prepare(&request, &folder)).await?
@@ -43,7 +41,7 @@ impl Verifier {
         };
         if let Some(wide) = &trees.wide {
             match self.prove(&bench, &trees, wide, key, log).await {
-                Err(fault) if !self.kill.is_cancelled() && !is_machines(fault.outcome, fault.reason) => {
+                Err(fault) if !self.harness.is_killed() && !is_machines(fault.outcome, fault.reason) => {
                     log.line(&format!("the whole suite makes no oracle: {}", fault.detail));
                 }
                 settled => return settled,

@@ -5,21 +5,18 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::job::{Bench, Place, Run, Side, Which, blocking, infra};
-use super::log::Log;
+use super::job::{Run, Side, Which, blocking};
 use super::once::prepare;
-use super::{Subject, Verifier, VerifyRequest, adapter, is_machines, tries};
+use super::{Subject, Verifier, VerifyRequest, adapter, tries};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::TestId;
 use crate::domain::outcome::TestStatus;
 use crate::domain::strength::{Ablation, LineCoverage, Strength};
+use crate::harness::{Bench, Fault, Log, Place, TRACER, Wishes, by_id, infra, is_machines};
 use crate::verify::error::VerifyError;
-use crate::verify::faults::Fault;
 use crate::verify::gold::{changed_lines, cover, without_each};
-use crate::verify::plan::by_id;
-use crate::verify::runner::{TRACER, Wishes};
 
 /// What is known of an oracle's strength.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -130,7 +127,7 @@ impl Verifier {
                 Measure::Coverage => json(self.coverage(request, tests, &mut text).await),
                 Measure::Ablation => json(self.ablation(request, tests, &mut text).await),
             };
-            if self.kill.is_cancelled() {
+            if self.harness.is_killed() {
                 return Ok(None);
             }
             let attempt = self.record_measure(request, measure, tests, result, &text)?;
@@ -195,7 +192,7 @@ impl Verifier {
         if watched.is_empty() {
             return Ok(LineCoverage::default());
         }
-        let place = Place::new(&self.scratch)?;
+        let place = self.harness.place()?;
         let trees = {
             let (request, folder) = (request.clone(), place.path().to_owned());
             blocking(move || prepare(&request, &folder)).await?
@@ -239,7 +236,7 @@ impl Verifier {
             }
             found.tried += 1;
             log.line(&format!("\nwithout {} {}", left.hunk.path, left.hunk.head));
-            let place = Place::new(&self.scratch)?;
+            let place = self.harness.place()?;
             let mut partial = request.clone();
             partial.subject.patches.gold = left.rest;
             let trees = {
@@ -269,7 +266,7 @@ impl Verifier {
                 Ok(_) => {}
                 // Nothing could be run: that is noticed.
                 Err(fault) if fault.outcome == AttemptOutcome::Project => {}
-                Err(fault) if self.kill.is_cancelled() || is_machines(fault.outcome, fault.reason) => {
+                Err(fault) if self.harness.is_killed() || is_machines(fault.outcome, fault.reason) => {
                     return Err(fault);
                 }
                 Err(fault) => {

@@ -7,21 +7,17 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{self, Bench, Place, Run, Side, Which, blocking, disk};
-use super::log::Log;
-use super::{Verifier, adapter, tree};
+use super::job::{Run, Side, Which, blocking, disk};
+use super::{Verifier, adapter};
 use crate::domain::attempt::AttemptOutcome;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{BlobId, CommitSha};
 use crate::domain::outcome::TestStatus;
 use crate::domain::path::RepoPath;
+use crate::harness::{Bench, Channel, FILES, Fault, Log, Place, Selection, Wishes, job, judge, select, tree};
 use crate::recipe::model::{Scope, Verification};
 use crate::sandbox::{Furnishing, JobResult};
 use crate::verify::VerifyError;
-use crate::verify::channel::Channel;
-use crate::verify::faults::{Fault, judge};
-use crate::verify::plan::{Selection, select};
-use crate::verify::runner::{FILES, Wishes};
 
 /// How many messages of tests and modules are read for what is missing.
 const MESSAGES: usize = 80;
@@ -116,7 +112,7 @@ impl Verifier {
             .part("environment", request.environment_key.as_bytes())
             .json("variables", &request.variables)
             .json("settings", &settings)
-            .part("room", self.room.kind().name().as_bytes())
+            .part("room", self.harness.room().kind().name().as_bytes())
             .json("runner", &FILES)
             .json("touched", &request.touched)
             .finish()
@@ -129,7 +125,7 @@ impl Verifier {
     pub async fn trial(&self, request: &TrialRequest) -> Result<TrialOutcome, VerifyError> {
         let mut log = Log::default();
         let ran = self.try_once(request, &mut log).await;
-        if self.kill.is_cancelled() {
+        if self.harness.is_killed() {
             return Ok(TrialOutcome::Cancelled);
         }
         let log = Some(self.context.blobs.put(log.bytes()).map_err(adapter)?);
@@ -145,7 +141,7 @@ impl Verifier {
     }
 
     async fn try_once(&self, request: &TrialRequest, log: &mut Log) -> Result<Trial, Fault> {
-        let place = Place::new(&self.scratch)?;
+        let place = self.harness.place()?;
         let base = place.path().join("base");
         let settings = Verification {
             scope: Scope::Suite,

@@ -8,9 +8,9 @@ use std::time::Duration;
 use quarry::build::SearchPaths;
 use quarry::build::python::Interpreter;
 use quarry::domain::outcome::TestStatus;
+use quarry::harness::{Channel, Ended, Fault, command, judge, read};
 use quarry::recipe::model::Runner;
 use quarry::sandbox::{End, Job, JobResult, Limits, Mount, Room, RoomKind, SYSTEM_PATH};
-use quarry::verify::{Channel, Ended, Fault, command, judge, read};
 use tokio_util::sync::CancellationToken;
 
 const SECRET: &[u8] = b"a secret of this test";
@@ -79,7 +79,7 @@ impl Bench {
         }
         let runner = folder.path().join("runner");
         std::fs::create_dir(&runner).unwrap();
-        for (name, text) in quarry::verify::FILES {
+        for (name, text) in quarry::harness::FILES {
             std::fs::write(runner.join(name), text).unwrap();
         }
         let prefix = interpreter.executable.parent().unwrap().parent().unwrap();

@@ -8,10 +8,13 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use crate::domain::path::RepoPath;
-pub(super) use crate::workspace::tree::copy;
+pub use crate::workspace::tree::copy;
 
 /// Every file and link below `root`, by its path inside.
-pub(super) fn files(root: &Path) -> io::Result<BTreeSet<RepoPath>> {
+///
+/// # Errors
+/// When a folder cannot be read.
+pub fn files(root: &Path) -> io::Result<BTreeSet<RepoPath>> {
     let mut found = BTreeSet::new();
     let mut folders = vec![root.to_owned()];
     while let Some(folder) = folders.pop() {
@@ -30,7 +33,10 @@ pub(super) fn files(root: &Path) -> io::Result<BTreeSet<RepoPath>> {
 }
 
 /// Removes a folder, also one with folders inside that forbid it.
-pub(super) fn remove(root: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// When something in it cannot be removed.
+pub fn remove(root: &Path) -> io::Result<()> {
     match fs::remove_dir_all(root) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             unlock(root);

@@ -2,28 +2,31 @@
 
 use std::collections::BTreeMap;
 
+use super::channel::Channel;
 use crate::domain::outcome::TestStatus;
 use crate::sandbox::JobResult;
-use crate::verify::channel::Channel;
 
 /// How many messages of tests one run's log holds.
 const MESSAGES: usize = 100;
 
 /// The text as it grows.
 #[derive(Debug, Default)]
-pub(super) struct Log(Vec<u8>);
+pub struct Log(Vec<u8>);
 
 impl Log {
-    pub(super) fn bytes(&self) -> &[u8] {
+    /// The text so far.
+    pub fn bytes(&self) -> &[u8] {
         &self.0
     }
 
-    pub(super) fn line(&mut self, text: &str) {
+    /// Adds a line.
+    pub fn line(&mut self, text: &str) {
         self.0.extend_from_slice(text.as_bytes());
         self.0.push(b'\n');
     }
 
-    pub(super) fn run(&mut self, name: &str, result: &JobResult, told: &Channel) {
+    /// Adds a run: how it ended, what did not pass and why, what it printed.
+    pub fn run(&mut self, name: &str, result: &JobResult, told: &Channel) {
         self.line(&format!("\n==== {name} ===="));
         let memory = result
             .peak_memory

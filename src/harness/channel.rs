@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::seal;
 use crate::domain::ids::TestId;
 use crate::domain::outcome::{RunOutcome, TestStatus};
+use crate::domain::strength::Watched;
 
 /// One event of the channel.
 #[derive(Debug, Deserialize)]
@@ -150,19 +151,6 @@ pub struct Channel {
     pub torn: bool,
     /// Whether sealed lines are missing, doubled or out of order.
     pub damaged: bool,
-}
-
-/// What a traced run saw of a file.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Watched {
-    /// The lines that hold code.
-    pub code: BTreeSet<u32>,
-    /// The lines that ran.
-    pub ran: BTreeSet<u32>,
-    /// Deciding lines, each with a line that it may lead to; 0 for one that leaves the function.
-    pub branches: BTreeSet<(u32, u32)>,
-    /// Those that were taken.
-    pub taken: BTreeSet<(u32, u32)>,
 }
 
 /// What a runner says of itself when it is up.

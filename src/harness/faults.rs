@@ -37,7 +37,8 @@ pub struct Fault {
     pub detail: String,
 }
 
-fn infra(reason: &'static str, detail: impl Into<String>) -> Fault {
+/// The outside's fault.
+pub fn infra(reason: &'static str, detail: impl Into<String>) -> Fault {
     Fault {
         outcome: AttemptOutcome::Infra,
         reason,
@@ -45,7 +46,8 @@ fn infra(reason: &'static str, detail: impl Into<String>) -> Fault {
     }
 }
 
-fn project(reason: &'static str, detail: impl Into<String>) -> Fault {
+/// The project's own fault.
+pub fn project(reason: &'static str, detail: impl Into<String>) -> Fault {
     Fault {
         outcome: AttemptOutcome::Project,
         reason,
