@@ -5,11 +5,11 @@ use crate::domain::path::RepoPath;
 /// How a table's row names what it means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shape {
-    /// A file of this name, in any folder.
+    /// A file of this name, upper case or lower (a file system may not tell), in any folder.
     File,
     /// A folder of this name, anywhere, with everything in it.
     Folder,
-    /// A path, below any folder.
+    /// A path, below any folder, exactly as it is written.
     Path,
 }
 
@@ -24,7 +24,8 @@ const TABLE: &[(&str, Shape, &str)] = &[
     ("QWEN.md", Shape::File, "Qwen Code"),
     ("CRUSH.md", Shape::File, "Crush"),
     ("WARP.md", Shape::File, "Warp"),
-    ("CONVENTIONS.md", Shape::File, "aider"),
+    // In lower case a page of documentation like any other.
+    ("CONVENTIONS.md", Shape::Path, "aider"),
     (".aider.conf.yml", Shape::File, "aider"),
     (".cursorrules", Shape::File, "Cursor"),
     (".windsurfrules", Shape::File, "Windsurf"),
@@ -60,7 +61,7 @@ pub fn reader(path: &RepoPath) -> Option<&'static str> {
     TABLE
         .iter()
         .find(|(pattern, shape, _)| match shape {
-            Shape::File => *name == pattern.as_bytes(),
+            Shape::File => name.eq_ignore_ascii_case(pattern.as_bytes()),
             Shape::Folder => folders.contains(&pattern.as_bytes()),
             Shape::Path => {
                 let wanted: Vec<&[u8]> = pattern.split('/').map(str::as_bytes).collect();
@@ -86,6 +87,9 @@ mod tests {
             "sub/.claude/settings.json",
             ".github/copilot-instructions.md",
             ".github/instructions/py.instructions.md",
+            "claude.md",
+            "pkg/Agents.md",
+            "CONVENTIONS.md",
         ] {
             assert!(reader(&RepoPath::from(path)).is_some(), "{path}");
         }
@@ -95,6 +99,7 @@ mod tests {
             "src/agents.py",
             ".github/workflows/ci.yml",
             "cursor/a.py",
+            "docs/conventions.md",
         ] {
             assert!(reader(&RepoPath::from(path)).is_none(), "{path}");
         }

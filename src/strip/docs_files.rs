@@ -232,7 +232,7 @@ impl Candidates {
                 Fate::Stub
             };
         }
-        if self.in_package(path) {
+        if self.in_package(path) || self.holds_a_package(path) {
             return Fate::PackageData;
         }
         if path.components().rev().skip(1).any(is_test_folder) {
@@ -253,6 +253,16 @@ impl Candidates {
         } else {
             Fate::Referenced
         }
+    }
+
+    /// Whether a file makes a documentation folder a package that has another in it, which stays.
+    fn holds_a_package(&self, path: &RepoPath) -> bool {
+        let folder = parent(path.as_bytes());
+        matches!(path.file_name(), b"__init__.py" | b"__init__.pyi")
+            && self
+                .packages
+                .iter()
+                .any(|package| parent(package) == folder && package != folder)
     }
 
     /// Whether a file lies in a folder that Python can import as (a part of) a package.
@@ -419,6 +429,26 @@ mod tests {
             assert_eq!(found[1], ("docs/util.py".to_owned(), expected), "{text}");
             assert_eq!(found[2].1, Fate::Removed, "{text}");
         }
+    }
+
+    #[test]
+    fn a_documentation_folder_stays_a_package_for_the_one_inside() {
+        let files = [
+            ("docs/__init__.py", ""),
+            ("docs/a.py", ""),
+            ("docs/x/__init__.py", ""),
+            ("docs/x/y.py", ""),
+            ("doc/__init__.py", ""),
+        ];
+        let found = fates(&files, Mode::Safe);
+        let expected = [
+            Fate::PackageData,
+            Fate::Removed,
+            Fate::PackageData,
+            Fate::PackageData,
+            Fate::Removed,
+        ];
+        assert_eq!(found.iter().map(|(_, fate)| *fate).collect::<Vec<_>>(), expected);
     }
 
     #[test]
