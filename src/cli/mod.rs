@@ -26,6 +26,7 @@ mod output;
 mod run;
 mod status;
 pub mod strip;
+mod strip_one;
 mod strip_policy;
 
 use std::process::ExitCode as ProcessCode;

@@ -27,31 +27,32 @@ pub(super) fn must_be_writable(path: &Path) -> Result<(), CliError> {
     })
 }
 
+/// A path without links; what is not there yet is judged by the nearest folder that is.
+pub(super) fn real(path: &Path) -> PathBuf {
+    let mut rest = vec![];
+    let mut known = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    loop {
+        if let Ok(real) = known.canonicalize() {
+            return rest
+                .iter()
+                .rev()
+                .fold(real, |path: PathBuf, part| path.join(part));
+        }
+        match (
+            known.file_name().map(ToOwned::to_owned),
+            known.parent().map(Path::to_owned),
+        ) {
+            (Some(name), Some(parent)) => {
+                rest.push(name);
+                known = parent;
+            }
+            _ => return known,
+        }
+    }
+}
+
 /// Refuses a destination inside the source and the other way round.
 pub(super) fn apart(source: &Path, target: &Path) -> Result<(), CliError> {
-    // What is not there yet is judged by the nearest folder that is.
-    let real = |path: &Path| {
-        let mut rest = vec![];
-        let mut known = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        loop {
-            if let Ok(real) = known.canonicalize() {
-                return rest
-                    .iter()
-                    .rev()
-                    .fold(real, |path: PathBuf, part| path.join(part));
-            }
-            match (
-                known.file_name().map(ToOwned::to_owned),
-                known.parent().map(Path::to_owned),
-            ) {
-                (Some(name), Some(parent)) => {
-                    rest.push(name);
-                    known = parent;
-                }
-                _ => return known,
-            }
-        }
-    };
     let (source, target) = (real(source), real(target));
     if target.starts_with(&source) || source.starts_with(&target) {
         return Err(StripError::Nested { path: target }.into());

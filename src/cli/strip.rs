@@ -1,6 +1,6 @@
 //! `quarry strip`: a variant of a tree, of a commit, or of one file.
 
-use std::io::{BufWriter, Read as _, Write as _};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use camino::Utf8PathBuf;
@@ -8,15 +8,15 @@ use clap::Args;
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
-use super::output::{apart, must_be_writable};
+use super::output::{apart, must_be_writable, real};
 use super::session::Session;
+use super::strip_one::one;
 pub use super::strip_policy::PolicyArgs;
 use super::strip_policy::{CheckArg, Form, VariantArg};
-use crate::domain::path::RepoPath;
 use crate::strip::python::Untouched;
 use crate::strip::run::{
     CommitSource, FolderSink, FolderSource, InPlaceSink, Judge, Settings, StripError, TarSink, TreeSink,
-    is_restorable, judged, pool, replace, run as strip_tree, strip_file,
+    is_restorable, run as strip_tree,
 };
 use crate::strip::{Check, Report};
 
@@ -33,11 +33,7 @@ use crate::strip::{Check, Report};
 )]
 pub struct StripArgs {
     /// A folder, a file, or `-` for standard input
-    #[arg(
-        required_unless_present = "commit",
-        conflicts_with = "commit",
-        value_name = "SRC"
-    )]
+    #[arg(conflicts_with = "commit", value_name = "SRC")]
     pub source: Option<PathBuf>,
     /// Strip a commit's tree, from a mirror's objects
     #[arg(long, value_name = "SHA", requires = "mirror")]
@@ -72,7 +68,7 @@ pub struct StripArgs {
     /// Ask this Python interpreter, too: its own ast and compile
     #[arg(long, value_name = "PYTHON")]
     pub verify_with: Option<String>,
-    /// Write the full report here, as JSON
+    /// Write the full report here, as JSON; `-` for standard output, in the place of the table
     #[arg(long, value_name = "FILE")]
     pub report: Option<Utf8PathBuf>,
     /// Print the report's JSON Schema and end
@@ -99,9 +95,7 @@ pub(super) fn run(args: &StripArgs, session: &Session) -> Result<ExitCode, CliEr
             .raw(&format!("{:#}\n", crate::strip::report::schema()))?;
         return Ok(ExitCode::Success);
     }
-    if let Some(path) = &args.report {
-        must_be_writable(path.as_std_path())?;
-    }
+    check_outputs(args, session)?;
     let check = if args.no_check {
         Check::None
     } else {
@@ -113,19 +107,70 @@ pub(super) fn run(args: &StripArgs, session: &Session) -> Result<ExitCode, CliEr
         jobs: session.jobs,
         verify_with: args.verify_with.clone(),
     };
+    if let Some(python) = &settings.verify_with {
+        // Before anything is made that would be left half done.
+        Judge::start(python)?;
+    }
     if let (Some(commit), Some(mirror)) = (&args.commit, &args.mirror) {
         return of_commit(args, session, &settings, mirror, commit);
     }
     let Some(source) = &args.source else {
         return Err(CliError::usage(
             "tell what to strip",
-            vec!["name a folder, a file, or `-`".into()],
+            vec!["name a folder, a file or `-`, or a commit: --commit SHA --mirror PATH".into()],
         ));
     };
     if source.is_dir() {
         return of_folder(args, session, &settings, source);
     }
     one(args, session, &settings, source)
+}
+
+/// Refuses, before the work, what could not be written after it, or would be written over something that is needed.
+fn check_outputs(args: &StripArgs, session: &Session) -> Result<(), CliError> {
+    let refuse = |what: &str, hint: &str| Err(CliError::usage(what, vec![hint.to_owned()]));
+    let is_one_file = args.source.as_deref().is_some_and(|source| !source.is_dir());
+    let result_on_stdout = !args.in_place
+        && (is_one_file || args.format == Form::Tar)
+        && args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    let report_on_stdout = args.report.as_deref().is_some_and(is_standard);
+    if result_on_stdout && (session.printer.json || report_on_stdout)
+        || report_on_stdout && args.format == Form::Tree
+    {
+        return refuse(
+            "write the result and a report on it to standard output",
+            "name a file for one of them: --out FILE, --report FILE",
+        );
+    }
+    if args.format == Form::Tree && args.out.is_some() {
+        return refuse(
+            "write a git tree to a path",
+            "leave --out out: the tree goes into the mirror, and its name is printed",
+        );
+    }
+    if let Some(path) = args.report.as_deref().filter(|path| !is_standard(path)) {
+        let path = path.as_std_path();
+        must_be_writable(path)?;
+        let real = real(path);
+        for place in args.source.iter().chain(&args.out).chain(&args.mirror) {
+            if place != Path::new("-") && real.starts_with(self::real(place)) {
+                return refuse(
+                    &format!(
+                        "write the report to `{}`: it lies in `{}`",
+                        path.display(),
+                        place.display()
+                    ),
+                    "name a file beside what is read and written",
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether a path stands for standard output.
+pub(super) fn is_standard(path: &camino::Utf8Path) -> bool {
+    path == "-"
 }
 
 fn of_commit(
@@ -189,105 +234,6 @@ fn of_folder(
     finish(args, session, &report, None)
 }
 
-/// Strips one file, or standard input.
-fn one(
-    args: &StripArgs,
-    session: &Session,
-    settings: &Settings,
-    source: &Path,
-) -> Result<ExitCode, CliError> {
-    if args.report.is_some() {
-        return Err(CliError::usage(
-            "report on one file",
-            vec!["a report is of a folder or a commit".into()],
-        ));
-    }
-    let is_standard = source == Path::new("-");
-    let refuse = |what: &str, hint: &str| Err(CliError::usage(what, vec![hint.to_owned()]));
-    if args.format != Form::Folder {
-        return refuse(
-            "write one file as a tree",
-            "leave --format out: it is for folders and commits",
-        );
-    }
-    if args.in_place && is_standard {
-        return refuse(
-            "change standard input in place",
-            "leave --in-place out: the result goes to standard output",
-        );
-    }
-    if let Some(out) = &args.out
-        && !args.in_place
-        && let (Ok(out), Ok(source)) = (out.canonicalize(), source.canonicalize())
-        && out == source
-    {
-        return refuse(
-            "write the result over its source",
-            "say --in-place when that is meant",
-        );
-    }
-    let read =
-        |error: std::io::Error| CliError::input(format!("read `{}`: {error}", source.display()), vec![]);
-    let mut bytes = vec![];
-    let name = if is_standard {
-        std::io::stdin().read_to_end(&mut bytes).map_err(read)?;
-        RepoPath::from("<stdin>.py")
-    } else {
-        bytes = std::fs::read(source).map_err(read)?;
-        RepoPath::from(source.as_os_str().as_encoded_bytes())
-    };
-    let mut judge = settings.verify_with.as_deref().map(Judge::start).transpose()?;
-    let stripped = pool(1)?.install(|| strip_file(&name, &bytes, &settings.policy));
-    let Some(mut stripped) = stripped else {
-        let hint = "Python (.py, .pyi), and in safe mode Cython and notebooks, can be stripped".to_owned();
-        return Err(CliError::input(
-            format!("strip `{name}`: its name says it is none of these"),
-            vec![hint],
-        ));
-    };
-    if let Some(judge) = &mut judge {
-        stripped = judged(&name, &bytes, stripped, judge, &settings.policy)?;
-    }
-    let result = stripped.bytes.as_deref().unwrap_or(&bytes);
-    let target = if args.in_place {
-        Some(source)
-    } else {
-        args.out.as_deref().filter(|out| *out != Path::new("-"))
-    };
-    match target {
-        None => {
-            let mut stdout = std::io::stdout().lock();
-            let written = stdout.write_all(result).and_then(|()| stdout.flush());
-            written
-                .map_err(|error| CliError::workspace(format!("write to standard output: {error}"), vec![]))?;
-        }
-        Some(target) => {
-            if args.in_place && !args.force {
-                is_restorable(
-                    target
-                        .parent()
-                        .filter(|parent| !parent.as_os_str().is_empty())
-                        .unwrap_or(Path::new(".")),
-                )?;
-            }
-            let written = if args.in_place {
-                replace(target, result)
-            } else {
-                std::fs::write(target, result)
-            };
-            written
-                .map_err(|error| CliError::input(format!("write `{}`: {error}", target.display()), vec![]))?;
-        }
-    }
-    if let Some(why) = &stripped.untouched {
-        session
-            .printer
-            .note(&format!("`{name}` is left as it was: {why}"));
-        return Ok(ExitCode::Unsound);
-    }
-    Ok(ExitCode::Success)
-}
-
 fn out(args: &StripArgs) -> Result<&Path, CliError> {
     args.out.as_deref().ok_or_else(|| {
         CliError::usage(
@@ -319,25 +265,40 @@ fn to_tar(
     Ok(report)
 }
 
+/// Writes the report, where one was asked for.
+pub(super) fn write_report(args: &StripArgs, session: &Session, report: &Report) -> Result<(), CliError> {
+    let Some(path) = &args.report else { return Ok(()) };
+    let text = report
+        .document()
+        .map_err(|error| CliError::bug(format!("write the report as JSON: {error}")))?;
+    if is_standard(path) {
+        return session.printer.raw(&text);
+    }
+    std::fs::write(path, text).map_err(|source| {
+        CliError::from(StripError::Write {
+            path: path.as_std_path().to_owned(),
+            source,
+        })
+    })
+}
+
+/// Writes the report, prints the totals, names what went wrong, and says how that ends.
 fn finish(
     args: &StripArgs,
     session: &Session,
     report: &Report,
     tree: Option<&str>,
 ) -> Result<ExitCode, CliError> {
-    if let Some(path) = &args.report {
-        let text = report
-            .document()
-            .map_err(|error| CliError::bug(format!("write the report as JSON: {error}")))?;
-        std::fs::write(path, text)
-            .map_err(|error| CliError::input(format!("write `{path}`: {error}"), vec![]))?;
-    }
-    let to_stdout = args.format == Form::Tar && args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    write_report(args, session, report)?;
+    let is_tar = args.format == Form::Tar && args.out.as_deref().is_none_or(|out| out == Path::new("-"));
+    let to_stdout = is_tar || args.report.as_deref().is_some_and(is_standard);
     let mut totals = serde_json::json!({ "totals": report.totals });
     if let Some(tree) = tree {
         totals["tree"] = tree.into();
     }
-    if to_stdout || (tree.is_some() && !session.printer.json) {
+    if to_stdout && session.printer.json {
+        // The report is the document.
+    } else if to_stdout || (tree.is_some() && !session.printer.json) {
         session.printer.note(report.table().trim_end());
     } else {
         // What was asked for is in the output; the table is a word about it.
@@ -349,17 +310,22 @@ fn finish(
     if faults > 0 {
         for file in &report.files {
             let (what, why) = match &file.untouched {
-                Some(why @ Untouched::Unreadable { .. }) => ("is not in the result", why),
+                Some(why @ Untouched::Unreadable { .. }) if !args.in_place => ("is not in the result", why),
+                Some(why @ Untouched::Unreadable { .. }) => ("is left as it was", why),
                 Some(why) if why.is_fault() => ("is left as it was", why),
                 _ => continue,
             };
             session.printer.note(&format!("`{}` {what}: {why}", file.path));
         }
         for skipped in report.skipped.iter().filter(|skipped| skipped.refused) {
-            session.printer.note(&format!(
-                "`{}` is not in the result: {}",
-                skipped.path, skipped.reason
-            ));
+            let what = if args.in_place {
+                "is left as it was"
+            } else {
+                "is not in the result"
+            };
+            session
+                .printer
+                .note(&format!("`{}` {what}: {}", skipped.path, skipped.reason));
         }
         return Ok(ExitCode::Unsound);
     }

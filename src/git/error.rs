@@ -32,6 +32,16 @@ pub enum GitError {
         /// The mirror.
         path: PathBuf,
     },
+    /// A name that leads to something else than a commit.
+    #[error("find commit `{name}` in `{}`: it is a {found}", path.display())]
+    NoCommit {
+        /// The name as given.
+        name: String,
+        /// The mirror.
+        path: PathBuf,
+        /// What it leads to (`tree`, `blob`).
+        found: &'static str,
+    },
     /// A file's content is not in the object database (partial clones leave large ones out).
     #[error("read `{path}` of commit `{commit}`: {source}")]
     File {
@@ -102,12 +112,24 @@ impl GitError {
     /// What to do about it.
     pub fn hints(&self) -> Vec<String> {
         let hint = match self {
+            Self::Open { path, source } if source.code() == git2::ErrorCode::Owner => {
+                format!(
+                    "it belongs to another user: `git config --global --add safe.directory {}` trusts it",
+                    path.display()
+                )
+            }
             Self::Open { .. } => {
                 "give the path of a bare mirror (`git clone --mirror URL`), or a URL to clone from".to_owned()
             }
             Self::Commit { .. } | Self::File { .. } => {
                 "the mirror may be shallow or partial: fetch it again without `--depth` and `--filter`"
                     .to_owned()
+            }
+            Self::Unresolved { name, .. } if name.is_empty() => {
+                "name a commit: `HEAD`, a branch, a tag, or a SHA".to_owned()
+            }
+            Self::NoCommit { .. } => {
+                "name a commit: the one whose tree this is, or a branch or tag".to_owned()
             }
             Self::Unresolved { name, .. } => {
                 format!("`git ls-remote . | grep {name}` in the mirror shows what it holds")
@@ -122,6 +144,10 @@ impl GitError {
                     .to_owned()
             }
             Self::Spawn { .. } => "install git 2.30 or newer, and have it on `PATH`".to_owned(),
+            Self::Library { source, .. } if is_refused(source) => {
+                "this user may not write to the mirror: use a copy (`git clone --mirror`) that is yours"
+                    .to_owned()
+            }
             Self::Library { .. } | Self::Program { .. } => {
                 "`git fsck` in the mirror tells whether it is whole".to_owned()
             }
@@ -132,4 +158,12 @@ impl GitError {
     pub(super) fn library(what: &'static str) -> impl FnOnce(git2::Error) -> Self {
         move |source| Self::Library { what, source }
     }
+}
+
+/// Whether the file system refused a write; libgit2 has no code for it, only the system's words.
+fn is_refused(error: &git2::Error) -> bool {
+    let words = error.message();
+    ["Permission denied", "Read-only file system"]
+        .iter()
+        .any(|refusal| words.contains(refusal))
 }

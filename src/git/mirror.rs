@@ -125,16 +125,20 @@ impl Mirror {
     /// The commit that a branch, a tag or a (perhaps abbreviated) object name leads to.
     ///
     /// # Errors
-    /// When nothing has that name.
+    /// When nothing has that name, or something else than a commit.
     pub fn resolve(&self, name: &str) -> Result<CommitSha, GitError> {
-        self.repo
-            .revparse_single(name)
-            .and_then(|object| object.peel_to_commit())
-            .map(|commit| sha(commit.id()))
-            .map_err(|_| GitError::Unresolved {
-                name: name.to_owned(),
-                path: self.path.clone(),
-            })
+        let (name, path) = (name.to_owned(), self.path.clone());
+        let Ok(object) = self.repo.revparse_single(&name) else {
+            return Err(GitError::Unresolved { name, path });
+        };
+        match object.peel_to_commit() {
+            Ok(commit) => Ok(sha(commit.id())),
+            Err(_) => Err(GitError::NoCommit {
+                name,
+                path,
+                found: object.kind().map_or("broken object", |kind| kind.str()),
+            }),
+        }
     }
 
     /// The branch `HEAD` names (`main`), if it is there.

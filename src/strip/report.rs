@@ -9,7 +9,7 @@ use super::as_code::Use;
 use super::comments::KeptComment;
 use super::docs_files::Fate;
 use super::policy::{Policy, Variant};
-use super::python::{Facts, Untouched};
+use super::python::{Facts, Stripped, Untouched};
 use super::strings::StringKind;
 use crate::domain::path::RepoPath;
 
@@ -313,6 +313,34 @@ impl FileReport {
 }
 
 impl Report {
+    /// The report on one file that was stripped alone.
+    pub fn of_one(path: RepoPath, before: &[u8], stripped: &Stripped, policy: &Policy) -> Self {
+        let Stripped {
+            bytes,
+            untouched,
+            facts,
+        } = stripped;
+        let mut report = Self {
+            version: VERSION,
+            variant: Variant::CodeOnly,
+            policy: policy.clone(),
+            totals: Totals::default(),
+            leaks: FileReport::leaks(&path, untouched.is_some(), facts),
+            files: vec![FileReport::new(
+                path,
+                before,
+                bytes.as_deref(),
+                untouched.clone(),
+                facts,
+            )],
+            documentation: vec![],
+            context: vec![],
+            skipped: vec![],
+        };
+        report.finish();
+        report
+    }
+
     /// Sorts everything and adds it up.
     pub fn finish(&mut self) {
         self.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -394,6 +422,21 @@ impl Report {
         let mut row = |name: &str, value: String| {
             let _ = writeln!(text, "{name:<24} {value}");
         };
+        if self.variant != Variant::CodeOnly {
+            // Nothing is stripped: sums of what was would be noughts.
+            let what = match self.variant {
+                Variant::NoContext => "every file as it is, without those that instruct coding agents",
+                _ => "every file as it is",
+            };
+            row(&word(&self.variant), what.to_owned());
+            for file in &self.context {
+                row("agent file removed", format!("{} ({})", file.path, file.reader));
+            }
+            for file in &self.skipped {
+                row("passed over", format!("{} ({})", file.path, file.reason));
+            }
+            return text;
+        }
         row(
             "files",
             format!(

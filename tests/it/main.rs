@@ -31,6 +31,7 @@ mod site;
 #[path = "../shared/strength.rs"]
 mod strength;
 mod strip;
+mod strip_cli;
 mod strip_fuzz;
 mod strip_hostile;
 mod strip_judge;

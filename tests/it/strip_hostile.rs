@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Output};
 
 use serde_json::Value;
 
@@ -26,8 +26,8 @@ fn status<'report>(report: &'report Value, path: &str) -> &'report Value {
     files.iter().find(|file| file["path"] == path).unwrap()
 }
 
-/// Strips a folder in which what is named is closed, as somebody to whom it is; gives the folder of the results.
-fn strip_closed(temp: &Path, closed: &[&str]) -> Option<i32> {
+/// Strips a folder in which what is named is closed, as somebody to whom it is, to where the arguments say.
+fn strip_closed(temp: &Path, closed: &[&str], arguments: &[&str]) -> Output {
     let source = temp.join("source");
     fs::create_dir_all(source.join("closed")).unwrap();
     for name in ["open.py", "secret.py", "closed/inner.py"] {
@@ -38,7 +38,7 @@ fn strip_closed(temp: &Path, closed: &[&str]) -> Option<i32> {
     }
     let results = temp.join("results");
     fs::create_dir(&results).unwrap();
-    for folder in [temp, &results] {
+    for folder in [temp, &results, &source] {
         allow(folder, 0o777);
     }
     // Nothing is closed to root, so that root asks as somebody else, by a copy that somebody else may run.
@@ -55,22 +55,42 @@ fn strip_closed(temp: &Path, closed: &[&str]) -> Option<i32> {
     };
     let said = command
         .current_dir(&results)
-        .args(["--quiet", "strip"])
-        .arg(&source)
-        .arg("--out")
-        .arg(results.join("out"))
-        .arg("--report")
-        .arg(results.join("report.json"))
+        .args(["strip", "../source", "--report", "report.json"])
+        .args(arguments)
         .output()
         .unwrap();
     allow(&source.join("closed"), 0o755);
-    said.status.code()
+    said
+}
+
+/// The exit code and what was said on standard error.
+fn end(output: &Output) -> (Option<i32>, String) {
+    (
+        output.status.code(),
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
+}
+
+#[test]
+fn in_place_what_cannot_be_read_is_said_to_stay() {
+    let temp = tempfile::tempdir().unwrap();
+    let closed = ["secret.py", "closed"];
+    let (code, said) = end(&strip_closed(temp.path(), &closed, &["--in-place", "--force"]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`secret.py` is left as it was"), "{said}");
+    assert!(said.contains("`closed` is left as it was"), "{said}");
+    assert!(!said.contains("not in the result"), "{said}");
+    let source = temp.path().join("source");
+    assert_eq!(fs::read(source.join("open.py")).unwrap(), b"x = 1\n");
+    assert_eq!(fs::read(source.join("closed/inner.py")).unwrap(), b"x = 1  # c\n");
 }
 
 #[test]
 fn a_file_that_cannot_be_read_is_told_and_the_rest_is_stripped() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(strip_closed(temp.path(), &["secret.py"]), Some(1));
+    let (code, said) = end(&strip_closed(temp.path(), &["secret.py"], &["--out", "out"]));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("`secret.py` is not in the result"), "{said}");
     let results = temp.path().join("results");
     assert_eq!(fs::read(results.join("out/open.py")).unwrap(), b"x = 1\n");
     assert_eq!(fs::read(results.join("out/closed/inner.py")).unwrap(), b"x = 1\n");
@@ -82,7 +102,8 @@ fn a_file_that_cannot_be_read_is_told_and_the_rest_is_stripped() {
 #[test]
 fn a_folder_that_cannot_be_entered_is_told_and_the_exit_code_says_so() {
     let temp = tempfile::tempdir().unwrap();
-    assert_eq!(strip_closed(temp.path(), &["closed"]), Some(1));
+    let (code, said) = end(&strip_closed(temp.path(), &["closed"], &["--out", "out"]));
+    assert_eq!(code, Some(1), "{said}");
     let results = temp.path().join("results");
     assert_eq!(fs::read(results.join("out/secret.py")).unwrap(), b"x = 1\n");
     assert!(!results.join("out/closed").exists());

@@ -1,5 +1,6 @@
 //! Why a tree could not be stripped.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 /// What can go wrong with a whole tree; what goes wrong with one file is in the report.
@@ -41,6 +42,12 @@ pub enum StripError {
         /// What stands against it.
         why: String,
     },
+    /// A folder without a history would be changed in place.
+    #[error("strip `{path}` in place: it is no work tree of git")]
+    NoWorkTree {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A mirror could not be read or written.
     #[error(transparent)]
     Git(#[from] crate::git::GitError),
@@ -69,12 +76,24 @@ impl StripError {
     /// What to do about it.
     pub fn hints(&self) -> Vec<String> {
         match self {
-            Self::Read { .. } | Self::Write { .. } => vec![],
+            Self::Read { source, .. } => vec![match source.kind() {
+                ErrorKind::NotFound => "there is nothing of that name: check the path".into(),
+                ErrorKind::PermissionDenied => "this user may not read it".into(),
+                _ => "name a folder or a file that can be read".into(),
+            }],
+            Self::Write { source, .. } => vec![match source.kind() {
+                ErrorKind::StorageFull => "make room there, or name another place".into(),
+                _ => "name a place whose folder is there and can be written".into(),
+            }],
             Self::NotEmpty { .. } => vec!["name a folder that does not exist yet, or an empty one".into()],
             Self::Nested { .. } => vec!["name a destination outside the source".into()],
             Self::Dirty { .. } => {
                 vec!["commit or stash first, or say --force to lose what is not committed".into()]
             }
+            Self::NoWorkTree { .. } => vec![
+                "--out DST leaves the source as it is; --force changes it all the same, and nothing brings it back"
+                    .into(),
+            ],
             Self::Git(error) => error.hints(),
             Self::Adapter { hints, .. } => hints.clone(),
             Self::Threads(_) => vec!["each worker needs 512 MB of address space: try --jobs 1".into()],

@@ -227,7 +227,7 @@ pub fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
 /// Whether a tree can be got back after it was stripped in place: a work tree of git without changes.
 ///
 /// # Errors
-/// [`StripError::Dirty`] that says what stands against it.
+/// [`StripError::Dirty`] or [`StripError::NoWorkTree`] that says what stands against it.
 pub fn is_restorable(root: &Path) -> Result<(), StripError> {
     let dirty = |why: &str| StripError::Dirty {
         path: root.to_owned(),
@@ -249,6 +249,8 @@ pub fn is_restorable(root: &Path) -> Result<(), StripError> {
         Ok(false) => Err(dirty(
             "it has files that no commit holds as they are: changed, new or ignored",
         )),
-        Err(_) => Err(dirty("it is no work tree of git")),
+        Err(_) => Err(StripError::NoWorkTree {
+            path: root.to_owned(),
+        }),
     }
 }
