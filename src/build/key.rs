@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
+use super::after::PackagingAfter;
 use super::lock::Pin;
 use crate::domain::environment::Constraint;
 use crate::domain::hash::KeyHasher;
@@ -29,6 +30,8 @@ pub struct BuildInputs<'a> {
     pub recipe: &'a EnvironmentRecipe,
     /// The chosen interpreter's identity.
     pub interpreter: &'a str,
+    /// Packaging files in the place of the tree's own.
+    pub after: Option<&'a PackagingAfter>,
 }
 
 /// The attempt's key. Reasons, names and test-time variables of the recipe are no part of it: they change no byte of
@@ -43,19 +46,20 @@ pub fn input_key(inputs: &BuildInputs<'_>) -> String {
     let newer: Vec<_> = (inputs.recipe.newer.iter())
         .map(|newer| (newer.distribution.as_str(), newer.until.as_str()))
         .collect();
-    let key = KeyHasher::new("build", STAGE_VERSION)
+    let mut key = KeyHasher::new("build", STAGE_VERSION)
         .part("commit", inputs.base_commit.as_bytes())
         .json("date", &inputs.base_date)
         .json("release", &inputs.release)
         .part("interpreter", inputs.interpreter.as_bytes())
         .json("install", &inputs.recipe.install)
         .json("constraints", &constraints);
-    if newer.is_empty() {
-        key
-    } else {
-        key.json("newer", &newer)
+    if !newer.is_empty() {
+        key = key.json("newer", &newer);
     }
-    .finish()
+    if let Some(after) = inputs.after {
+        key = key.json("after", &after.fingerprint());
+    }
+    key.finish()
 }
 
 /// The environment's key: candidates with the same one share the layer of dependencies. `sources` are the distributions
@@ -115,6 +119,7 @@ mod tests {
             release: None,
             recipe: &recipe,
             interpreter: "3.11.7",
+            after: None,
         })
     }
 
@@ -137,6 +142,24 @@ mod tests {
         let constrained = key(|recipe| recipe.constraints = constraint("one"));
         assert_ne!(constrained, same);
         assert_eq!(key(|recipe| recipe.constraints = constraint("two")), constrained);
+    }
+
+    #[test]
+    fn packaging_files_of_the_pull_request_change_the_key() {
+        let recipe = recipe();
+        let key = |content: Option<&str>| {
+            let file = content.map(|text| ("tox.ini".into(), Some(text.as_bytes().to_vec())));
+            input_key(&BuildInputs {
+                base_commit: CommitSha::from_bytes([1; 20]),
+                base_date: Timestamp::UNIX_EPOCH,
+                release: None,
+                recipe: &recipe,
+                interpreter: "3.11.7",
+                after: PackagingAfter::new(file).as_ref(),
+            })
+        };
+        assert_ne!(key(None), key(Some("a")));
+        assert_ne!(key(Some("b")), key(Some("a")));
     }
 
     #[test]

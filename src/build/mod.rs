@@ -17,6 +17,7 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`mod@detect`] | what a repository asks for, where no recipe says it |
+//! | [`after`] | the packaging files of a pull request, in the place of the base commit's |
 //! | [`spec`] | what install lines and the repository's requirement files ask for |
 //! | [`python`] | which interpreter a recipe means |
 //! | [`lock`] | what a lock is, and what of the resolver's answer belongs in it |
@@ -31,6 +32,7 @@
 //! | [`products`] | what an install did to a work tree |
 //! | [`run`] | the shell |
 
+pub mod after;
 pub mod detect;
 pub mod error;
 pub mod faults;

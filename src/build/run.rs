@@ -27,6 +27,7 @@ pub use interpreters::SearchPaths;
 use self::inner::{Inner, Recorded, Stop, Work, adapter};
 use self::project::Layer;
 use self::uv::Kit;
+use super::after::PackagingAfter;
 use super::error::BuildError;
 use super::index;
 use super::key::{BuildInputs, input_key};
@@ -82,8 +83,20 @@ pub struct BuildRequest {
     pub tree: PathBuf,
     /// The recipe's entry that matches the candidate.
     pub recipe: EnvironmentRecipe,
+    /// Packaging files that requirements are read and resolved from, in the place of the tree's own.
+    pub after: Option<PackagingAfter>,
     /// Tries when the outside fails, at least 1.
     pub infra_tries: u32,
+}
+
+impl BuildRequest {
+    /// A file that says what the tree requires.
+    fn packaging_file(&self, path: &str) -> Option<Vec<u8>> {
+        match self.after.as_ref().and_then(|after| after.get(path)) {
+            Some(laid) => laid.map(<[u8]>::to_vec),
+            None => tree::read(&self.tree, path),
+        }
+    }
 }
 
 /// How a build ended.
@@ -282,6 +295,7 @@ impl Builder {
             release: request.release.as_deref(),
             recipe: &request.recipe,
             interpreter: &self.interpreter(&request.recipe)?.identity(),
+            after: request.after.as_ref(),
         }))
     }
 
@@ -295,8 +309,7 @@ impl Builder {
         request: &BuildRequest,
     ) -> Result<Option<Result<Environment, Failure>>, BuildError> {
         let finished = self.finished(request, &self.input_key(request)?)?;
-        Ok(finished
-            .map(|finished| finished.map(|recorded| recorded.in_words_of(&request.recipe).environment)))
+        Ok(finished.map(|finished| finished.map(|recorded| recorded.in_words_of(request).environment)))
     }
 
     fn finished(

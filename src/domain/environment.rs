@@ -27,6 +27,9 @@ pub struct Environment {
     /// Distributions that may be newer than that, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newer: Vec<Newer>,
+    /// The packaging files that were read as the pull request leaves them; `None` when all were the base commit's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirements_after: Option<RequirementsAfter>,
 }
 
 /// A constraint on the resolution and why it is there.
@@ -47,6 +50,17 @@ pub struct Newer {
     pub distribution: String,
     /// The moment before which an index must have had it (`2024-01-31T00:00:00Z`).
     pub until: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// Packaging files (requirement files, `pyproject.toml`, `tox.ini` …) that dependencies were resolved from as the pull
+/// request leaves them. The project itself is installed from the base commit's tree.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RequirementsAfter {
+    /// Those files, by their paths in the tree.
+    pub files: Vec<String>,
     /// Why.
     pub reason: String,
 }

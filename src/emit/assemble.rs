@@ -243,6 +243,7 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
                 lock: environment.lock.clone(),
                 constraints: vec![],
                 newer: vec![],
+                requirements_after: vec![],
             });
         let theirs = (&environment.interpreter, &environment.resolver, &environment.lock);
         if theirs != (&entry.interpreter, &entry.resolver, &entry.lock) {
@@ -253,6 +254,9 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
         entry.names.push(environment.name.clone());
         entry.constraints.extend_from_slice(&environment.constraints);
         entry.newer.extend_from_slice(&environment.newer);
+        entry
+            .requirements_after
+            .extend(environment.requirements_after.clone());
     }
     let mut entries: Vec<_> = by_key.into_values().collect();
     for entry in &mut entries {
@@ -262,6 +266,8 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
         entry.constraints.dedup();
         entry.newer.sort();
         entry.newer.dedup();
+        entry.requirements_after.sort();
+        entry.requirements_after.dedup();
     }
     Ok(entries)
 }

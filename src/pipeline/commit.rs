@@ -279,7 +279,7 @@ async fn chosen(
         return Ok(None);
     };
     let work = prover.work_folder("commit-")?;
-    let request = prover.build_request(candidate, recipe, work.path().join("tree"));
+    let request = prover.build_request(candidate, recipe, work.path().join("tree"))?;
     prover.export(candidate, &request.tree).await?;
     let mut chosen = Chosen {
         recipe: recipe.clone(),

@@ -8,6 +8,7 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use super::error::PipelineError;
 use super::prove::Prover;
 use super::search::Searched;
+use crate::build::after::PackagingAfter;
 use crate::build::detect::{Detected, Origin, Tree, detect};
 use crate::build::group::fingerprint;
 use crate::build::python::PythonVersion;
@@ -51,15 +52,27 @@ struct ReadTree {
     files: BTreeMap<String, Vec<u8>>,
 }
 
-/// Reads a commit's tree and detects what it asks for.
+/// Reads a commit's tree, with these packaging files in the place of its own, and detects what it asks for.
 fn read_tree(
     mirror: &Path,
     commit: CommitSha,
     date: jiff::Timestamp,
     pythons: &[PythonVersion],
+    after: Option<&PackagingAfter>,
 ) -> Result<ReadTree, PipelineError> {
     let mirror = Mirror::open(mirror)?;
-    let paths: BTreeSet<RepoPath> = mirror.files(commit)?.into_iter().map(|file| file.path).collect();
+    let mut paths: BTreeSet<RepoPath> = mirror.files(commit)?.into_iter().map(|file| file.path).collect();
+    for (path, content) in after.into_iter().flat_map(PackagingAfter::files) {
+        let path = RepoPath::from(path);
+        match content {
+            Some(_) => paths.insert(path),
+            None => paths.remove(&path),
+        };
+    }
+    let content = |name: &str| match after.and_then(|after| after.get(name)) {
+        Some(laid) => Ok(laid.map(<[u8]>::to_vec)),
+        None => mirror.read_through(commit, &RepoPath::from(name)),
+    };
     let read = std::cell::RefCell::new(BTreeMap::new());
     let detected = detect(
         Tree {
@@ -68,7 +81,7 @@ fn read_tree(
                 let mut known = read.borrow_mut();
                 let bytes = known
                     .entry(name.to_owned())
-                    .or_insert_with(|| mirror.read_through(commit, &RepoPath::from(name)).ok().flatten());
+                    .or_insert_with(|| content(name).ok().flatten());
                 bytes.clone()
             },
         },
@@ -76,7 +89,10 @@ fn read_tree(
         pythons,
     );
     for name in ["pyproject.toml", "setup.cfg", "setup.py"] {
-        let bytes = mirror.read(commit, &RepoPath::from(name))?;
+        let bytes = match after.and_then(|after| after.get(name)) {
+            Some(laid) => laid.map(<[u8]>::to_vec),
+            None => mirror.read(commit, &RepoPath::from(name))?,
+        };
         read.borrow_mut().entry(name.to_owned()).or_insert(bytes);
     }
     let read = read.into_inner();
@@ -108,20 +124,14 @@ impl Prover<'_> {
                 unmatched.push(*candidate);
             }
         }
-        let pythons: Vec<PythonVersion> = self
-            .builder
-            .interpreters()
-            .iter()
-            .map(|interpreter| interpreter.version.clone())
-            .collect();
         let found: Vec<Option<(CandidateId, Asked)>> = stream::iter(unmatched)
             .map(|candidate| async {
                 if self.context.cancel.is_cancelled() {
                     return Ok(None);
                 }
-                let found = self.ask_tree(candidate, &pythons).await?;
-                self.record_group(candidate, &found.1)?;
-                Ok::<_, PipelineError>(Some(found))
+                let found = self.ask_tree(candidate, None).await?;
+                self.record_group(candidate, &found, "")?;
+                Ok::<_, PipelineError>(Some((candidate.id.clone(), found)))
             })
             .buffer_unordered(self.context.jobs)
             .try_collect()
@@ -130,8 +140,13 @@ impl Prover<'_> {
         Ok(asked)
     }
 
-    /// Remembers, once, with whom a candidate shares an environment.
-    fn record_group(&self, candidate: &Candidate, asked: &Asked) -> Result<(), PipelineError> {
+    /// Remembers, once, with whom a candidate shares an environment; `why` goes before how many ways are proposed.
+    pub(super) fn record_group(
+        &self,
+        candidate: &Candidate,
+        asked: &Asked,
+        why: &str,
+    ) -> Result<(), PipelineError> {
         let store = &self.context.store;
         let known = store.attempts(Some(Stage::Ask), Some(&candidate.id))?;
         if known.iter().any(|attempt| attempt.input_key == asked.group) {
@@ -147,21 +162,28 @@ impl Prover<'_> {
             input_key: asked.group.clone(),
             outcome: AttemptOutcome::Done,
             reason: "ok".to_owned(),
-            detail,
+            detail: format!("{why}{detail}"),
             log: None,
             result: None,
         })?;
         Ok(())
     }
 
-    async fn ask_tree(
+    /// What the base commit's tree asks for, with these packaging files in the place of its own.
+    pub(super) async fn ask_tree(
         &self,
         candidate: &Candidate,
-        pythons: &[PythonVersion],
-    ) -> Result<(CandidateId, Asked), PipelineError> {
-        let (mirror, pythons) = (self.mirror(candidate)?, pythons.to_vec());
+        after: Option<PackagingAfter>,
+    ) -> Result<Asked, PipelineError> {
+        let mirror = self.mirror(candidate)?;
+        let pythons: Vec<PythonVersion> = self
+            .builder
+            .interpreters()
+            .iter()
+            .map(|interpreter| interpreter.version.clone())
+            .collect();
         let (commit, date) = (candidate.base_commit, candidate.base_date);
-        let read = move || read_tree(&mirror, commit, date, &pythons);
+        let read = move || read_tree(&mirror, commit, date, &pythons, after.as_ref());
         let ReadTree {
             detected,
             paths,
@@ -201,14 +223,11 @@ impl Prover<'_> {
             .json("detection", &self.recipe.detection)
             .json("runner", &self.recipe.verification.runner)
             .finish();
-        Ok((
-            candidate.id.clone(),
-            Asked {
-                group,
-                proposals,
-                own_modules: own_modules(&paths),
-            },
-        ))
+        Ok(Asked {
+            group,
+            proposals,
+            own_modules: own_modules(&paths),
+        })
     }
 
     /// Searches each group once; those that a stop kept from it are missing. Searched is for the newest
@@ -280,9 +299,9 @@ fn arguments(dataset: &Verification, runner: Runner, proposal: Vec<String>) -> V
 }
 
 /// Top-level names that the tree itself brings: its folders and modules, those below `src` and `lib` too.
-fn own_modules(paths: &BTreeSet<RepoPath>) -> BTreeSet<String> {
+pub(super) fn own_modules<'a>(paths: impl IntoIterator<Item = &'a RepoPath>) -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for path in paths.iter().filter_map(RepoPath::to_str) {
+    for path in paths.into_iter().filter_map(RepoPath::to_str) {
         let mut parts = path.split('/').peekable();
         while let Some(part) = parts.next() {
             let is_file = parts.peek().is_none();
@@ -311,7 +330,8 @@ mod tests {
             "README.md",
             "lib/one.py",
         ];
-        let names = own_modules(&paths.into_iter().map(RepoPath::from).collect());
+        let paths = paths.map(RepoPath::from);
+        let names = own_modules(&paths);
         assert_eq!(
             names.into_iter().collect::<Vec<_>>(),
             ["lib", "one", "pantry", "setup", "src", "tests"]

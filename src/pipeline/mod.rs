@@ -15,12 +15,15 @@
 //! | [`explain`] | a pull request → its whole story; an attempt → its log |
 //! | [`commit`] | one commit → the environment that a run would find for it |
 //! | [`prove`] | candidates → environments and oracles |
+//! | `after` | a candidate whose tests need what it begins to ask for → its environment |
+//! | `proof` | what both came to for one candidate |
 //! | `order` | candidates → the same, the longest first |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`publish`] | decisions, oracles and variants → what a manifest is made of |
 //! | [`images`] | a version's instances → an image each |
 //! | [`report`] | what a run tells its caller |
 
+mod after;
 pub mod brake;
 pub mod commit;
 pub mod environments;
@@ -28,6 +31,7 @@ mod error;
 pub mod explain;
 pub mod images;
 mod order;
+mod proof;
 pub mod prove;
 pub mod publish;
 pub mod report;

@@ -9,40 +9,26 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use super::brake::{Brake, Halt, WORKSPACE};
 use super::environments::Asked;
 use super::error::PipelineError;
+use super::proof::Proof;
 use super::search::{NOTHING_FOUND, Searched, own_key};
 use super::source::MinedSource;
 use super::tried::Search;
+use crate::build::BuildError;
 use crate::build::run::{BuildOutcome, BuildRequest, BuildSettings, Builder};
-use crate::build::{self, BuildError};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
-use crate::domain::environment::Environment;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::patch::Part;
 use crate::domain::path::RepoPath;
-use crate::emit::{Ended, Verified};
 use crate::filter::{CandidateFacts, Program, compile};
 use crate::git::Mirror;
 use crate::mine::split::Splitter;
 use crate::recipe::model::{EnvironmentRecipe, Recipe};
 use crate::sandbox::Room;
-use crate::verify::run::{Measured, Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
+use crate::verify::run::{Patches, Subject, Verifier, VerifyOutcome, VerifyRequest};
 use crate::workspace::Context;
-
-/// What building and verifying say of one candidate.
-#[derive(Debug, Clone)]
-pub struct Proof {
-    /// Whom it is about.
-    pub candidate: CandidateId,
-    /// How the stages ended that it met.
-    pub ended: Vec<Ended>,
-    /// The key of its environment, if it has one.
-    pub environment: Option<String>,
-    /// Its oracle, if it has one.
-    pub verified: Option<Verified>,
-}
 
 /// Builds and verifies candidates of one recipe.
 pub struct Prover<'a> {
@@ -165,6 +151,19 @@ impl<'a> Prover<'a> {
                 proof.without_environment(AttemptOutcome::Project, NO_ENVIRONMENT),
             ));
         };
+        match self.prove_found(candidate, asked, groups).await? {
+            Some(proof) => self.prove_after(candidate, asked, proof).await,
+            None => Ok(None),
+        }
+    }
+
+    /// With what was found for its group, or for it alone.
+    async fn prove_found(
+        &self,
+        candidate: &Candidate,
+        asked: &Asked,
+        groups: &BTreeMap<String, Searched>,
+    ) -> Result<Option<Proof>, PipelineError> {
         let Some(shared) = groups.get(&asked.group) else {
             return Ok(None);
         };
@@ -217,14 +216,14 @@ impl<'a> Prover<'a> {
 
     /// Builds one environment and verifies the candidate in it. `None` when it was stopped, or when the ledger does not
     /// know and nothing may be run.
-    async fn prove_in(
+    pub(super) async fn prove_in(
         &self,
         candidate: &Candidate,
         environment: &EnvironmentRecipe,
     ) -> Result<Option<Proof>, PipelineError> {
         let proof = Proof::of(candidate);
         let work = self.work_folder("prove-")?;
-        let request = self.build_request(candidate, environment, work.path().join("tree"));
+        let request = self.build_request(candidate, environment, work.path().join("tree"))?;
         // What the ledger knows costs no export, no build and no run.
         if let Some(recorded) = self.builder.recorded(&request)? {
             match recorded {
@@ -275,16 +274,21 @@ impl<'a> Prover<'a> {
         candidate: &Candidate,
         environment: &EnvironmentRecipe,
         tree: PathBuf,
-    ) -> BuildRequest {
-        BuildRequest {
+    ) -> Result<BuildRequest, PipelineError> {
+        let after = match &environment.requirements_after {
+            Some(_) => self.packaging_after(candidate)?,
+            None => None,
+        };
+        Ok(BuildRequest {
             candidate: candidate.id.clone(),
             base_commit: candidate.base_commit,
             base_date: candidate.base_date,
             release: candidate.release.clone(),
             tree,
             recipe: environment.clone(),
+            after,
             infra_tries: self.recipe.verification.infra_tries,
-        }
+        })
     }
 
     /// Whether something may be built or run now.
@@ -398,82 +402,6 @@ impl<'a> Prover<'a> {
     }
 }
 
-impl Proof {
-    fn of(candidate: &Candidate) -> Self {
-        Self {
-            candidate: candidate.id.clone(),
-            ended: vec![],
-            environment: None,
-            verified: None,
-        }
-    }
-
-    fn without_environment(mut self, outcome: AttemptOutcome, reason: &str) -> Self {
-        self.end(Stage::Build, outcome, reason.to_owned());
-        self
-    }
-
-    /// Whether the environment itself may be what failed: it was not built for this commit, or no test passed in it.
-    fn is_hollow(&self) -> bool {
-        if let Some(verified) = &self.verified {
-            return !verified.oracle.shows_a_pass();
-        }
-        self.ended.iter().any(|ended| {
-            let of_environment =
-                ended.stage == Stage::Build || ENVIRONMENT_WORDS.contains(&ended.reason.as_str());
-            ended.outcome == AttemptOutcome::Project && of_environment
-        })
-    }
-
-    fn end(&mut self, stage: Stage, outcome: AttemptOutcome, reason: String) {
-        self.ended.push(Ended {
-            candidate: self.candidate.clone(),
-            stage,
-            outcome,
-            reason,
-        });
-    }
-
-    fn built(mut self, built: Result<&Environment, build::Failure>) -> Self {
-        match built {
-            Ok(environment) => {
-                self.environment = Some(environment.key.clone());
-                self.end(Stage::Build, AttemptOutcome::Done, OK.to_owned());
-            }
-            Err(failure) => self.end(Stage::Build, failure.outcome, failure.reason),
-        }
-        self
-    }
-
-    /// With how verification ended, and what was measured of its oracle; `None` when it was stopped.
-    fn judged(
-        mut self,
-        outcome: VerifyOutcome,
-        measured: Measured,
-        environment: Environment,
-    ) -> Option<Self> {
-        match outcome {
-            VerifyOutcome::Verified(verified) => {
-                self.end(Stage::Verify, AttemptOutcome::Done, OK.to_owned());
-                // Told, and no more: the oracle stands without it.
-                for reason in measured.infra {
-                    self.end(Stage::Strength, AttemptOutcome::Infra, reason);
-                }
-                let candidate = self.candidate.clone();
-                self.verified = Some(Verified {
-                    candidate,
-                    oracle: verified.oracle,
-                    strength: measured.strength,
-                    environment,
-                });
-            }
-            VerifyOutcome::Failed(failure) => self.end(Stage::Verify, failure.outcome, failure.reason),
-            VerifyOutcome::Cancelled => return None,
-        }
-        Some(self)
-    }
-}
-
 /// The tests whose strength can be measured.
 fn fail_to_pass(outcome: &VerifyOutcome) -> &[TestId] {
     match outcome {
@@ -482,7 +410,4 @@ fn fail_to_pass(outcome: &VerifyOutcome) -> &[TestId] {
     }
 }
 
-/// Words of a verification that speak of its environment.
-const ENVIRONMENT_WORDS: [&str; 2] = ["no-tests", "no-runner"];
-const OK: &str = "ok";
 const NO_ENVIRONMENT: &str = "no-environment";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::error::PipelineError;
-use super::prove::Proof;
+use super::proof::Proof;
 use super::select::Field;
 use super::source::MinedSource;
 use super::vary::Variety;

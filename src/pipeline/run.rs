@@ -3,7 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::error::PipelineError;
-use super::prove::{Means, Proof, Prover};
+use super::proof::Proof;
+use super::prove::{Means, Prover};
 use super::publish::request;
 use super::report::RunReport;
 use super::select::{Field, ask, field};
@@ -287,6 +288,7 @@ mod tests {
             ],
             environment: Some("key".to_owned()),
             verified: None,
+            log: None,
         };
         let report = summary(&[], &[proof], None);
         assert_eq!((report.met, report.built, report.environments), (1, 1, 1));

@@ -241,7 +241,7 @@ impl Prover<'_> {
         environment: &EnvironmentRecipe,
         tree: &Path,
     ) -> Result<Tried, PipelineError> {
-        let request = self.build_request(candidate, environment, tree.to_owned());
+        let request = self.build_request(candidate, environment, tree.to_owned())?;
         let built = match self.builder.build_for(&request).await {
             Ok(BuildOutcome::Built(built)) => built,
             Ok(BuildOutcome::Cancelled) => return Ok(Tried::Stopped),

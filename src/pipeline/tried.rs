@@ -172,6 +172,9 @@ fn write_step(text: &mut String, number: usize, step: &Step) {
             }
         }
     }
+    if let (None, Some(why)) = (&step.remedy, &environment.requirements_after) {
+        let _ = writeln!(text, "    requirements as the pull request leaves them: {why}");
+    }
     if let (None, Some(runner)) = (&step.remedy, environment.runner) {
         let args = environment.args.as_deref().unwrap_or_default().join(" ");
         let _ = writeln!(text, "    run {} {args}", runner.name());

@@ -281,6 +281,9 @@ impl Meaning<'_> {
                     );
                 }
             }
+            if string(environment, "requirements_after").is_some() {
+                self.not_empty(environment, &["requirements_after"]);
+            }
             self.condition(environment, "when", Phase::Git);
         }
     }

@@ -228,6 +228,11 @@ pub struct EnvironmentRecipe {
     /// Distributions that may be newer than the base commit, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newer: Vec<Newer>,
+    /// Why dependencies are resolved from the packaging files (requirement files, `pyproject.toml`, `tox.ini` …) as the
+    /// pull request leaves them: its tests need what it begins to ask for. Absent means the base commit's. Whatever it
+    /// says, the project is installed from the base commit's tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requirements_after: Option<String>,
     /// More environment variables for test runs.
     #[serde(default)]
     pub env: std::collections::BTreeMap<String, String>,

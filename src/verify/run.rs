@@ -26,6 +26,7 @@ use crate::recipe::model::Verification;
 use crate::sandbox::{Furnishing, Room};
 use crate::workspace::Context;
 
+pub use job::said_at_last;
 pub use strength::Measured;
 pub use trial::{Trial, TrialOutcome, TrialRequest};
 

@@ -1,6 +1,7 @@
 //! The builder's insides: the steps of one build, their shared parts, and the ledger's record of them.
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 use super::project::Layer;
 use super::resolve::Resolved;
 use super::uv::Kit;
-use super::{BuildRequest, Failure, SearchPaths, tree};
+use super::{BuildRequest, Failure, SearchPaths};
 use crate::build::error::BuildError;
 use crate::build::index;
 use crate::build::key::{environment_key, project_key};
@@ -20,10 +21,9 @@ use crate::build::python::Interpreter;
 use crate::build::spec::{Spec, read_spec};
 use crate::domain::advice::Advises;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
-use crate::domain::environment::Environment;
+use crate::domain::environment::{Environment, RequirementsAfter};
 use crate::domain::event::Event;
 use crate::domain::ids::BlobId;
-use crate::recipe::model::EnvironmentRecipe;
 use crate::sandbox::Room;
 use crate::workspace::Context;
 
@@ -92,10 +92,16 @@ pub(super) struct Recorded {
 
 impl Recorded {
     /// The same environment with today's recipe's name and reasons: words that change no built byte.
-    pub(super) fn in_words_of(mut self, recipe: &EnvironmentRecipe) -> Self {
+    pub(super) fn in_words_of(mut self, request: &BuildRequest) -> Self {
+        let recipe = &request.recipe;
         self.environment.name.clone_from(&recipe.name);
         self.environment.constraints.clone_from(&recipe.constraints);
         self.environment.newer.clone_from(&recipe.newer);
+        let after = request.after.as_ref();
+        self.environment.requirements_after = after.map(|after| RequirementsAfter {
+            files: after.names().map(str::to_owned).collect(),
+            reason: recipe.requirements_after.clone().unwrap_or_default(),
+        });
         self
     }
 }
@@ -111,18 +117,27 @@ impl Inner {
         input_key: &str,
         recorded: Option<&Recorded>,
     ) -> Result<(Recorded, PathBuf, PathBuf, Layer), Stop> {
-        let recipe = &work.request.recipe;
         let spec = Self::spec(work)?;
         let (resolved, mut recorded) = if let Some(recorded) = recorded {
             (self.read_lock(recorded)?, recorded.clone())
         } else {
             work.log
                 .extend(spec.notes.iter().map(|note| format!("# {note}\n")));
+            if let Some(after) = &work.request.after {
+                let names: Vec<_> = after.names().collect();
+                let why = work.request.recipe.requirements_after.as_deref();
+                let _ = writeln!(
+                    work.log,
+                    "# as the pull request leaves them: {} ({})",
+                    names.join(", "),
+                    why.unwrap_or_default()
+                );
+            }
             let resolved = self.resolve(work, &spec).await?;
             let recorded = self.describe(work, &resolved)?;
             (resolved, recorded)
         };
-        recorded = recorded.in_words_of(recipe);
+        recorded = recorded.in_words_of(work.request);
         let key = recorded.environment.key.clone();
         let deps = self.dependencies(work, &key, &resolved).await?;
         let key = project_key(input_key, &key, &self.room.identity());
@@ -149,7 +164,7 @@ impl Inner {
 
     fn spec(work: &Work<'_>) -> Result<Spec, Stop> {
         let recipe = &work.request.recipe;
-        let read = |path: &str| tree::read(&work.request.tree, path);
+        let read = |path: &str| work.request.packaging_file(path);
         read_spec(&recipe.install, &recipe.constraints, &read).map_err(|source| {
             if source.is_callers() {
                 return Stop::Error(BuildError::Install {
@@ -180,6 +195,7 @@ impl Inner {
             resolver: self.kit.version.clone(),
             constraints: vec![],
             newer: vec![],
+            requirements_after: None,
         };
         Ok(Recorded {
             environment,

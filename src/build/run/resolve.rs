@@ -9,6 +9,7 @@ use jiff::Timestamp;
 
 use super::uv::{Call, Program, dated};
 use super::{Failure, tree};
+use crate::build::after::PackagingAfter;
 use crate::build::error::BuildError;
 use crate::build::faults::Step;
 use crate::build::lock::{self, Lock, tools_as_of};
@@ -39,8 +40,11 @@ impl Inner {
         fs::create_dir_all(&files).map_err(BuildError::io("make the folder", &files))?;
         let pristine = work.request.tree.clone();
         let copied = tree.clone();
+        let after = work.request.after.clone();
         self.blocking(move || {
-            tree::copy(&pristine, &copied).map_err(BuildError::io("copy the work tree", &pristine))
+            tree::copy(&pristine, &copied).map_err(BuildError::io("copy the work tree", &pristine))?;
+            let files = after.iter().flat_map(PackagingAfter::files);
+            tree::lay(files, &copied).map_err(BuildError::io("write into", &copied))
         })
         .await?;
         let mut lines: Vec<String> = spec.projects.iter().map(Project::requirement).collect();

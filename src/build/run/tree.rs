@@ -63,6 +63,31 @@ pub(super) fn is_same(path: &RepoPath, one: &Path, other: &Path) -> io::Result<b
     Ok(fs::read(&one)? == fs::read(&other)?)
 }
 
+/// Writes files into a tree, and removes those without content. What is no folder on the way to one gives way: nothing is
+/// written through a link.
+pub(super) fn lay<'a>(
+    files: impl Iterator<Item = (&'a str, Option<&'a [u8]>)>,
+    root: &Path,
+) -> io::Result<()> {
+    for (path, content) in files {
+        let mut at = root.to_owned();
+        let mut parts = path.split('/').peekable();
+        while let Some(part) = parts.next() {
+            at.push(part);
+            let there = fs::symlink_metadata(&at).ok();
+            let is_last = parts.peek().is_none();
+            if there.is_some_and(|there| is_last || !there.is_dir()) {
+                fs::remove_file(&at)?;
+            }
+        }
+        if let Some(content) = content {
+            fs::create_dir_all(at.parent().unwrap_or(root))?;
+            fs::write(&at, content)?;
+        }
+    }
+    Ok(())
+}
+
 /// Moves some files of a tree into another folder, at the same paths.
 pub(super) fn move_files(paths: &[RepoPath], from: &Path, to: &Path) -> io::Result<()> {
     for path in paths {
@@ -163,6 +188,33 @@ mod tests {
         assert_eq!(read(&tree, "requirements.txt"), None);
         assert_eq!(read(&tree, "ok.txt").as_deref(), Some(&b"six"[..]));
         assert_eq!(read(&tree, "none.txt"), None);
+    }
+
+    #[test]
+    fn files_are_laid_over_a_tree_and_never_through_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, outside) = (folder.path().join("tree"), folder.path().join("outside"));
+        for folder in [&tree, &outside] {
+            fs::create_dir(folder).unwrap();
+        }
+        fs::write(tree.join("a.txt"), "old").unwrap();
+        fs::write(tree.join("gone.txt"), "old").unwrap();
+        fs::write(outside.join("b.txt"), "kept").unwrap();
+        symlink("../outside", tree.join("more")).unwrap();
+        symlink("../outside/b.txt", tree.join("c.txt")).unwrap();
+        let files = [
+            ("a.txt", Some(&b"new"[..])),
+            ("gone.txt", None),
+            ("never.txt", None),
+            ("more/b.txt", Some(b"new")),
+            ("c.txt", Some(b"new")),
+        ];
+        lay(files.into_iter(), &tree).unwrap();
+        for path in ["a.txt", "more/b.txt", "c.txt"] {
+            assert_eq!(fs::read(tree.join(path)).unwrap(), b"new", "{path}");
+        }
+        assert!(!tree.join("gone.txt").exists());
+        assert_eq!(fs::read(outside.join("b.txt")).unwrap(), b"kept");
     }
 
     #[test]

@@ -63,7 +63,7 @@ impl Maker<'_> {
         };
         let request = self
             .prover
-            .build_request(candidate, &environment, work.path().join("tree"));
+            .build_request(candidate, &environment, work.path().join("tree"))?;
         let keys = self.keys(&request, row)?;
         let name = instance(row, &keys).name();
         if let Some(found) = self.images.find(&name, &keys.instance).await? {
@@ -108,7 +108,7 @@ impl Maker<'_> {
             }
         }
         for choice in choices {
-            let request = self.prover.build_request(candidate, &choice, PathBuf::new());
+            let request = self.prover.build_request(candidate, &choice, PathBuf::new())?;
             let known = match self.prover.builder.recorded(&request) {
                 // Not this one's, or told below.
                 Err(BuildError::NoInterpreter { .. }) => continue,

@@ -70,6 +70,18 @@ impl fmt::Display for Which {
     }
 }
 
+/// What the first run after gold said of what could not be collected and of tests that failed, by a try's log: ids and
+/// messages. Without such a run, what the first one before gold said.
+pub fn said_at_last(log: &str) -> Vec<(String, String)> {
+    let runs = [Side::After, Side::Before].map(|side| name(Which::Ordered(1), side));
+    harness::log::said(log, &runs)
+}
+
+/// A run's name in logs.
+fn name(which: Which, side: Side) -> String {
+    format!("{which} {}", side.name())
+}
+
 /// One run, and the tree that it gets a copy of.
 pub(super) struct Run<'a> {
     pub(super) side: Side,
@@ -83,7 +95,7 @@ pub(super) struct Run<'a> {
 impl<'a> Run<'a> {
     fn named(&self) -> harness::Run<'a> {
         harness::Run {
-            name: format!("{} {}", self.which, self.side.name()),
+            name: name(self.which, self.side),
             hash_seed: self.which.hash_seed(),
             traced: self.which == Which::Traced,
             tree: self.tree,

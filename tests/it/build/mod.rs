@@ -1,5 +1,6 @@
 //! Environments, end to end: resolved as of a day from an index of the tests' own, installed, and used in both rooms.
 
+mod after;
 mod index;
 mod search;
 
@@ -215,6 +216,7 @@ fn request(number: u32, date: &str, tree: &Path, install: &[&str]) -> BuildReque
         release: None,
         tree: tree.to_owned(),
         recipe: recipe(install),
+        after: None,
         infra_tries: 1,
     }
 }

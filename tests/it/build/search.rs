@@ -20,7 +20,7 @@ use crate::program::{quarry, succeed};
 use crate::python::python;
 
 /// A test module that unittest runs: one test passes, and this one is about `twice(2)`.
-fn module(about: &str) -> String {
+pub(super) fn module(about: &str) -> String {
     format!(
         "import unittest\nimport pantry\n\n\nclass T(unittest.TestCase):\n    def test_none(self):\n        \
          self.assertEqual(pantry.twice(0), 0)\n\n    def test_two(self):\n        {about}\n"
@@ -28,11 +28,11 @@ fn module(about: &str) -> String {
 }
 
 /// What a command printed.
-fn printed(command: &mut Command) -> String {
+pub(super) fn printed(command: &mut Command) -> String {
     String::from_utf8(succeed(command).stdout).unwrap()
 }
 
-const RECIPE: &str = r#"
+pub(super) const RECIPE: &str = r#"
 [dataset]
 name = "found"
 version = "0.1.0"
@@ -48,7 +48,7 @@ runs = 1
 "#;
 
 /// A commit's files: path and text.
-type Files<'a> = &'a [(&'a str, &'a str)];
+pub(super) type Files<'a> = &'a [(&'a str, &'a str)];
 
 fn git(folder: &Path, date: &str, arguments: &[&str]) {
     succeed(
@@ -73,7 +73,7 @@ fn write(root: &Path, files: Files<'_>) {
 }
 
 /// A mirror with these changes, each a merged pull request, numbered from 1.
-fn mirror(root: &Path, base: Files<'_>, changes: &[Files<'_>]) {
+pub(super) fn mirror(root: &Path, base: Files<'_>, changes: &[Files<'_>]) {
     std::fs::create_dir_all(root).unwrap();
     let start = "2021-06-01T00:00:00Z";
     git(root, start, &["init", "-q"]);
@@ -137,7 +137,7 @@ fn stock(index: &Index) {
 }
 
 /// What the ledger says was tried, for a failing test.
-fn tried(workspace: &Path) -> String {
+pub(super) fn tried(workspace: &Path) -> String {
     let workspace = camino::Utf8Path::from_path(workspace).unwrap();
     let store = quarry::store::Store::open(&quarry::workspace::Workspace::at(workspace).ledger()).unwrap();
     let attempts = store.attempts(None, None).unwrap();
