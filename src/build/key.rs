@@ -56,6 +56,11 @@ pub fn input_key(inputs: &BuildInputs<'_>) -> String {
     if !newer.is_empty() {
         key = key.json("newer", &newer);
     }
+    let left_out = inputs.recipe.left_out.iter();
+    let left_out: Vec<&str> = left_out.map(|left| left.distribution.as_str()).collect();
+    if !left_out.is_empty() {
+        key = key.json("left-out", &left_out);
+    }
     if let Some(after) = inputs.after {
         key = key.json("after", &after.fingerprint());
     }

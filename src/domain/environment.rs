@@ -27,6 +27,9 @@ pub struct Environment {
     /// Distributions that may be newer than that, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newer: Vec<Newer>,
+    /// Distributions that the tests ask for and that were left out, each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// The packaging files that were read as the pull request leaves them; `None` when all were the base commit's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements_after: Option<RequirementsAfter>,
@@ -61,6 +64,16 @@ pub struct Newer {
 pub struct RequirementsAfter {
     /// Those files, by their paths in the tree.
     pub files: Vec<String>,
+    /// Why.
+    pub reason: String,
+}
+
+/// A distribution that is left out of an environment although it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOut {
+    /// Its name.
+    pub distribution: String,
     /// Why.
     pub reason: String,
 }

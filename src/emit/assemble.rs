@@ -243,6 +243,7 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
                 lock: environment.lock.clone(),
                 constraints: vec![],
                 newer: vec![],
+                left_out: vec![],
                 requirements_after: vec![],
             });
         let theirs = (&environment.interpreter, &environment.resolver, &environment.lock);
@@ -254,6 +255,7 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
         entry.names.push(environment.name.clone());
         entry.constraints.extend_from_slice(&environment.constraints);
         entry.newer.extend_from_slice(&environment.newer);
+        entry.left_out.extend_from_slice(&environment.left_out);
         entry
             .requirements_after
             .extend(environment.requirements_after.clone());
@@ -266,6 +268,8 @@ fn environments(input: &EmitInput, log: &[LogEntry]) -> Result<Vec<EnvironmentEn
         entry.constraints.dedup();
         entry.newer.sort();
         entry.newer.dedup();
+        entry.left_out.sort();
+        entry.left_out.dedup();
         entry.requirements_after.sort();
         entry.requirements_after.dedup();
     }

@@ -173,6 +173,7 @@ pub(crate) fn verified(number: u32) -> Verified {
                 reason: "a broken pair".into(),
             }],
             newer: vec![],
+            left_out: vec![],
             requirements_after: None,
         },
     }

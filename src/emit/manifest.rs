@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::attempt::{AttemptOutcome, Stage};
-use crate::domain::environment::{Constraint, Newer, RequirementsAfter};
+use crate::domain::environment::{Constraint, LeftOut, Newer, RequirementsAfter};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CommitSha, RepoName, RuleId};
 use crate::domain::variant::Variant;
@@ -217,6 +217,9 @@ pub struct EnvironmentEntry {
     /// Distributions that may be newer than the base commit.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newer: Vec<Newer>,
+    /// Distributions that tests ask for and that were left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Packaging files that dependencies were resolved from as a pull request leaves them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requirements_after: Vec<RequirementsAfter>,

@@ -1,5 +1,6 @@
 //! One commit → the environment that a run would find for it: asked, searched for, built, and tried on its own tree.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -151,6 +152,10 @@ impl Chosen {
                 newer.distribution, newer.until, newer.reason
             )
         }));
+        lines.extend(
+            (self.recipe.left_out.iter())
+                .map(|left| format!("  left out     {}: {}", left.distribution, left.reason)),
+        );
         lines.push(match &self.trial {
             None => format!("  here         not built: {}", self.build),
             Some(trial) => format!(
@@ -211,8 +216,9 @@ pub async fn run(context: &Context, request: Request) -> Result<Outcome, Pipelin
                 proposals: vec![Proposed {
                     environment: entry,
                     because: vec![],
+                    optional: BTreeSet::new(),
                 }],
-                own_modules: std::collections::BTreeSet::new(),
+                own_modules: BTreeSet::new(),
             };
             let found = prover.search(&candidate, &asked, &key).await?;
             halted(&prover)?;

@@ -22,7 +22,7 @@ use crate::git::Mirror;
 use crate::recipe::model::{EnvironmentRecipe, Runner, Verification};
 
 /// Bumped when the same tree would be searched in another way.
-const SEARCH_VERSION: u32 = 2;
+const SEARCH_VERSION: u32 = 3;
 
 /// What one tree asks for, and with which others it shares that.
 #[derive(Debug, Clone)]
@@ -42,6 +42,8 @@ pub struct Proposed {
     pub environment: EnvironmentRecipe,
     /// Where each line of it comes from.
     pub because: Vec<Origin>,
+    /// What nothing but the tests' own requirements ask for.
+    pub optional: BTreeSet<String>,
 }
 
 /// A tree that was read for detection.
@@ -209,6 +211,7 @@ impl Prover<'_> {
                 Proposed {
                     environment,
                     because: proposal.because,
+                    optional: proposal.optional,
                 }
             })
             .take(most)

@@ -3,6 +3,7 @@
 //! A proposal is accepted when collection succeeds and at least one existing test passes (CTXbench's criterion); among
 //! the accepted the one with most passing tests is chosen. Every step is in the ledger.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::error::PipelineError;
 use super::prove::Prover;
 use super::tried::{self, BETTER_BY, Change, Search, Step};
 use crate::build::lock::Lock;
-use crate::build::repair::{Case, remedy, symptoms};
+use crate::build::repair::{Case, leave_out, remedy, symptoms};
 use crate::build::run::{BuildOutcome, Built};
 use crate::build::{BuildError, Failure};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
@@ -64,12 +65,30 @@ struct Best {
     step: usize,
 }
 
+/// Where one proposal's turn begins.
+struct Start<'a> {
+    proposal: &'a Proposed,
+    environment: EnvironmentRecipe,
+    /// What is changed about the proposal there.
+    change: Option<Change>,
+}
+
 /// How one proposal's turn ended.
 enum Turn {
     /// It was tried, with its repairs; `None` when nothing of it was accepted.
     Over(Option<Box<Best>>),
     Infra(String),
     Stopped,
+}
+
+impl<'a> Start<'a> {
+    fn of(proposal: &'a Proposed) -> Self {
+        Self {
+            proposal,
+            environment: proposal.environment.clone(),
+            change: None,
+        }
+    }
 }
 
 impl Prover<'_> {
@@ -101,10 +120,10 @@ impl Prover<'_> {
         self.export(candidate, &tree).await?;
         let mut tried = Vec::new();
         let mut best: Option<Box<Best>> = None;
-        let mut untried = asked.proposals.iter();
-        for proposal in untried.by_ref() {
+        let mut queue: VecDeque<Start<'_>> = asked.proposals.iter().map(Start::of).collect();
+        while let Some(start) = queue.pop_front() {
             let found = match self
-                .try_proposal(candidate, asked, proposal, &tree, &mut tried)
+                .try_proposal(candidate, asked, start, &tree, &mut tried, &mut queue)
                 .await?
             {
                 Turn::Stopped => return Ok(None),
@@ -134,25 +153,35 @@ impl Prover<'_> {
                 environment: Box::new(best.environment),
                 tried,
                 chosen: best.step,
-                untried: untried.map(|left| left.environment.name.clone()).collect(),
+                untried: queue
+                    .iter()
+                    .filter(|left| left.change.is_none())
+                    .map(|left| left.environment.name.clone())
+                    .collect(),
             },
             None => Search::Nothing { tried },
         };
         self.record_search(candidate, key, search).map(Some)
     }
 
-    /// One proposal with its repairs.
-    async fn try_proposal(
+    /// One proposal with its repairs. What could be built if something were left out comes into `queue`: when all else
+    /// had its turn.
+    async fn try_proposal<'a>(
         &self,
         candidate: &Candidate,
         asked: &Asked,
-        proposal: &Proposed,
+        start: Start<'a>,
         tree: &Path,
         tried: &mut Vec<Step>,
+        queue: &mut VecDeque<Start<'a>>,
     ) -> Result<Turn, PipelineError> {
         let mut best: Option<Box<Best>> = None;
-        let mut environment = proposal.environment.clone();
-        let mut change = None;
+        let is_last = start.change.is_some();
+        let Start {
+            proposal,
+            mut environment,
+            mut change,
+        } = start;
         for _ in 0..=self.recipe.detection.repairs {
             // What was built and tried so far is recorded; the next search goes on from it.
             if !self.may_work() {
@@ -203,15 +232,28 @@ impl Prover<'_> {
                 environment: &environment,
                 lock: lock.as_ref(),
                 own_modules: &asked.own_modules,
+                optional: &proposal.optional,
             };
-            let Some(next) = remedy(&case, &symptoms(&text)) else {
+            let found = symptoms(&text);
+            let repaired = remedy(&case, &found);
+            let is_repaired = repaired.is_some();
+            let Some(next) = repaired.or_else(|| leave_out(&case, &found)) else {
                 break;
             };
-            change = Some(Change {
+            let changed = Change {
                 trouble: next.symptom.trouble.name().to_owned(),
                 remedy: next.change,
                 evidence: next.symptom.evidence,
-            });
+            };
+            if !is_repaired && !is_last {
+                queue.push_back(Start {
+                    proposal,
+                    environment: next.environment,
+                    change: Some(changed),
+                });
+                break;
+            }
+            change = Some(changed);
             environment = next.environment;
         }
         Ok(Turn::Over(best))
@@ -284,13 +326,10 @@ impl Prover<'_> {
             environment: Arc::new(*built),
         };
         let key = self.verifier.trial_key(&request);
-        let attempts = self
-            .context
-            .store
-            .attempts(Some(Stage::Trial), Some(&candidate.id))?;
+        let attempts = self.context.store.attempts_by_key(Stage::Trial, &key)?;
         let known = attempts
             .into_iter()
-            .rfind(|attempt| attempt.input_key == key && attempt.outcome == AttemptOutcome::Done)
+            .rfind(|attempt| attempt.outcome == AttemptOutcome::Done)
             .and_then(|attempt| Some((serde_json::from_value(attempt.result?).ok()?, attempt.log)));
         if let Some((known, log)) = known {
             return Ok(Tried::Trial(Box::new(known), lock, log));

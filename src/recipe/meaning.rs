@@ -266,6 +266,7 @@ impl Meaning<'_> {
             };
             self.distinct("constraint", of("constraint", "requirement"));
             self.distinct("newer", of("newer", "distribution"));
+            self.distinct("left_out", of("left_out", "distribution"));
             for constraint in tables(environment, "constraint") {
                 self.not_empty(constraint, &["requirement", "reason"]);
             }
@@ -280,6 +281,9 @@ impl Meaning<'_> {
                         "write it as `2024-01-31T00:00:00Z`",
                     );
                 }
+            }
+            for left_out in tables(environment, "left_out") {
+                self.not_empty(left_out, &["distribution", "reason"]);
             }
             if string(environment, "requirements_after").is_some() {
                 self.not_empty(environment, &["requirements_after"]);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::room::RoomRecipe;
 use super::variants::{Policy, Variant};
-use crate::domain::environment::{Constraint, Newer};
+use crate::domain::environment::{Constraint, LeftOut, Newer};
 use crate::domain::ids::{RepoName, RuleId};
 
 /// A whole recipe: everything a dataset is made by.
@@ -228,6 +228,10 @@ pub struct EnvironmentRecipe {
     /// Distributions that may be newer than the base commit, each with its reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub newer: Vec<Newer>,
+    /// Distributions that are not installed although something asks for them (a client of a service that is not here,
+    /// which nothing but its headers can build), each with its reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOut>,
     /// Why dependencies are resolved from the packaging files (requirement files, `pyproject.toml`, `tox.ini` …) as the
     /// pull request leaves them: its tests need what it begins to ask for. Absent means the base commit's. Whatever it
     /// says, the project is installed from the base commit's tree.

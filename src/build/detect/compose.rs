@@ -100,6 +100,9 @@ pub(super) fn compose(
     if chosen.runner == Runner::Pytest {
         add_missing(shared.needs, &mut installs);
     }
+    let own = super::package::names(&shared.package.dependencies);
+    let mut optional = installs.names();
+    optional.retain(|name| !own.contains(name) && name != "pytest");
     let (install, lines, more) = installs.finish();
     notes.extend(more);
     because.extend(lines);
@@ -141,6 +144,7 @@ pub(super) fn compose(
         },
         runner: chosen.runner,
         args: chosen.args.clone(),
+        optional,
         system_packages,
         build_requirements: build,
         because,

@@ -101,6 +101,8 @@ pub struct Proposal {
     pub runner: Runner,
     /// Its arguments, before the selection.
     pub args: Vec<String>,
+    /// What nothing but the tests' own requirements ask for, by normalised names: the project does without.
+    pub optional: BTreeSet<String>,
     /// Packages of the operating system (Debian's names) that the project's own automation installs.
     pub system_packages: Vec<String>,
     /// What the project's build needs (`build-system.requires`, `setup_requires`).

@@ -20,5 +20,5 @@ mod symptoms;
 mod tests;
 
 pub use names::{distribution_of_fixture, distribution_of_module};
-pub use remedies::{Case, Remedy, remedy};
+pub use remedies::{Case, Remedy, leave_out, remedy};
 pub use symptoms::{Symptom, Trouble, symptoms};

@@ -9,6 +9,7 @@
 //! | an extra or group that is not there | the line that names it goes |
 //! | wrong interpreter, no wheel, missing build dependency | nothing here: the next proposal has another interpreter |
 //! | missing system library | nothing here: it is named, and a base image may bring it |
+//! | what tests ask for cannot be built, whatever the interpreter | at the very end, it is left out ([`leave_out`]) |
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ use super::names::{distribution_of_fixture, distribution_of_module};
 use super::newer;
 use super::symptoms::{Symptom, Trouble};
 use crate::build::lock::{Lock, normalise};
-use crate::domain::environment::Constraint;
+use crate::domain::environment::{Constraint, LeftOut};
 use crate::recipe::model::EnvironmentRecipe;
 
 /// Modules that Python itself no longer has, and the distribution that stands in for them.
@@ -31,6 +32,8 @@ pub struct Case<'a> {
     pub lock: Option<&'a Lock>,
     /// Top-level names of the work tree's own modules: no index brings them.
     pub own_modules: &'a BTreeSet<String>,
+    /// What nothing but the tests' own requirements ask for, by normalised names.
+    pub optional: &'a BTreeSet<String>,
 }
 
 /// One change that may help.
@@ -62,6 +65,38 @@ pub fn remedy(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
             change,
             environment,
         })
+    })
+}
+
+/// The last remedy of all: what cannot be built is left out, where only the tests ask for it. Those that need it do not
+/// pass then; the others do.
+pub fn leave_out(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
+    let (symptom, distribution) = symptoms.iter().find_map(|symptom| {
+        let Trouble::NoWheel { distribution } = &symptom.trouble else {
+            return None;
+        };
+        let distribution = normalise(distribution);
+        let mut left_out = case.environment.left_out.iter();
+        let is_new = left_out.all(|left| left.distribution != distribution);
+        (is_new && case.optional.contains(&distribution)).then_some((symptom, distribution))
+    })?;
+    // What is missing for it says more than that it is missing.
+    let root = symptoms.iter().find(|symptom| {
+        matches!(
+            symptom.trouble,
+            Trouble::MissingSystemLibrary { .. } | Trouble::MissingBuildDependency { .. }
+        )
+    });
+    let evidence = &root.unwrap_or(symptom).evidence;
+    let mut environment = case.environment.clone();
+    environment.left_out.push(LeftOut {
+        distribution: distribution.clone(),
+        reason: format!("the tests ask for it, and it cannot be built here: {evidence}"),
+    });
+    Some(Remedy {
+        symptom: root.unwrap_or(symptom).clone(),
+        change: format!("without {distribution}"),
+        environment,
     })
 }
 

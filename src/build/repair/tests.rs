@@ -35,6 +35,7 @@ fn course(text: &str, lock: &Lock) -> Vec<String> {
             environment: &environment,
             lock: Some(lock),
             own_modules: &own,
+            optional: &BTreeSet::new(),
         };
         let Some(remedy) = remedy(&case, &symptoms(text)) else {
             break;
@@ -121,6 +122,7 @@ fn a_requirement_newer_than_the_cut_off_may_be_that_new_and_no_newer() {
         environment: &environment,
         lock: None,
         own_modules: &BTreeSet::new(),
+        optional: &BTreeSet::new(),
     };
     let remedy = remedy(&case, &found).unwrap();
     assert_eq!(remedy.environment.newer[0].until, "2023-05-08T21:12:03.997Z");
@@ -169,6 +171,7 @@ fn of_several_newer_versions_the_first_is_let_in() {
                 environment: &environment,
                 lock: None,
                 own_modules: &BTreeSet::new(),
+                optional: &BTreeSet::new(),
             };
             let remedy = remedy(&case, &symptoms(text)).unwrap();
             course.push(remedy.change);
@@ -238,6 +241,43 @@ fn what_another_interpreter_or_machine_would_solve_has_no_remedy_here() {
         assert_eq!(names, troubles, "{text}");
         assert_eq!(course(text, &lock(&[])), [""; 0], "{text}");
     }
+}
+
+#[test]
+fn what_only_the_tests_ask_for_and_cannot_be_built_is_left_out_at_the_end() {
+    let text = "error: Failed to build `py_cache==1.6`\n  cause: The build backend returned an error\n\n         \
+                fatal error: libcache/cache.h: No such file or directory\n";
+    let found = symptoms(text);
+    let none = BTreeSet::new();
+    let optional = BTreeSet::from(["py-cache".to_owned()]);
+    let environment = environment();
+    let case = |environment, optional| Case {
+        environment,
+        lock: None,
+        own_modules: &none,
+        optional,
+    };
+    assert_eq!(
+        remedy(&case(&environment, &optional), &found),
+        None,
+        "no remedy of the others"
+    );
+    assert_eq!(
+        leave_out(&case(&environment, &none), &found),
+        None,
+        "the project's own"
+    );
+    let last = leave_out(&case(&environment, &optional), &found).unwrap();
+    assert_eq!(last.change, "without py-cache");
+    let left = last.environment.left_out.clone();
+    assert_eq!(left[0].distribution, "py-cache");
+    assert!(
+        left[0]
+            .reason
+            .ends_with("fatal error: libcache/cache.h: No such file or directory")
+    );
+    let changed = last.environment;
+    assert_eq!(leave_out(&case(&changed, &optional), &found), None, "once");
 }
 
 proptest::proptest! {

@@ -97,6 +97,7 @@ impl Recorded {
         self.environment.name.clone_from(&recipe.name);
         self.environment.constraints.clone_from(&recipe.constraints);
         self.environment.newer.clone_from(&recipe.newer);
+        self.environment.left_out.clone_from(&recipe.left_out);
         let after = request.after.as_ref();
         self.environment.requirements_after = after.map(|after| RequirementsAfter {
             files: after.names().map(str::to_owned).collect(),
@@ -195,6 +196,7 @@ impl Inner {
             resolver: self.kit.version.clone(),
             constraints: vec![],
             newer: vec![],
+            left_out: vec![],
             requirements_after: None,
         };
         Ok(Recorded {

@@ -56,6 +56,12 @@ impl Inner {
         };
         write("requirements.in", &lines)?;
         write("constraints.in", &spec.constraints)?;
+        // A requirement that never applies takes the place of every other one on that distribution.
+        let left_out = work.request.recipe.left_out.iter();
+        let overrides: Vec<String> = left_out
+            .map(|left| format!("{}; python_version < \"0\"", left.distribution))
+            .collect();
+        write("overrides.in", &overrides)?;
 
         let inside = Path::new(LENT).join("files");
         let mounts = vec![Mount::writable(&tree, TESTBED), Mount::writable(&files, &inside)];
@@ -80,6 +86,9 @@ impl Inner {
         ]);
         if !spec.constraints.is_empty() {
             args.extend(["--constraints".to_owned(), at("constraints.in")]);
+        }
+        if !overrides.is_empty() {
+            args.extend(["--overrides".to_owned(), at("overrides.in")]);
         }
         if spec.prereleases {
             args.extend(["--prerelease".to_owned(), "allow".to_owned()]);

@@ -103,3 +103,80 @@ fn what_a_pull_request_begins_to_ask_for_is_in_its_environment_and_its_source_is
     run();
     assert_eq!(story("quarry-bench/pantry#1"), first, "nothing is done again");
 }
+
+#[test]
+fn what_only_tests_ask_for_and_cannot_be_built_is_left_out_and_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = Index::open();
+    let python = python();
+    index.wheel(
+        &python,
+        "shelf",
+        "1.0",
+        "2020-01-01T00:00:00Z",
+        &[("shelf.py", "")],
+    );
+    let broken =
+        "raise SystemExit('brick.c:1:10: fatal error: libbrick/brick.h: No such file or directory')\n";
+    index.source(
+        &python,
+        "brick",
+        "1.0",
+        "2020-01-01T00:00:00Z",
+        &[
+            (
+                "pyproject.toml",
+                "[build-system]\nrequires = []\nbuild-backend = 'broken'\nbackend-path = ['.']\n",
+            ),
+            ("broken.py", broken),
+        ],
+    );
+    let test = |twice: u32| {
+        format!(
+            "import unittest\nimport pantry\n\n\nclass T(unittest.TestCase):\n    def test_none(self):\n        \
+             self.assertEqual(pantry.twice(0), 0)\n\n    def test_two(self):\n        \
+             self.assertEqual(pantry.twice(2), {twice})\n\n    def test_brick(self):\n        import brick\n"
+        )
+    };
+    let (before, after) = (test(2), test(4));
+    let base = [
+        ("pyproject.toml", super::PYPROJECT),
+        ("tools/backend.py", super::BACKEND),
+        ("package.txt", "name=pantry\nversion=1.0\n"),
+        ("module.py", ""),
+        ("src/pantry.py", "def twice(number):\n    return number\n"),
+        ("Makefile", MAKEFILE),
+        ("requirements/tests.txt", "shelf\nbrick\n"),
+        ("tests/test_pantry.py", before.as_str()),
+    ];
+    let change = [
+        ("src/pantry.py", "def twice(number):\n    return 2 * number\n"),
+        ("tests/test_pantry.py", after.as_str()),
+    ];
+    let mirror_path = folder.path().join("mirror");
+    mirror(&mirror_path, &base, &[&change]);
+    let recipe = folder.path().join("found.toml");
+    std::fs::write(&recipe, RECIPE).unwrap();
+    let mut command = quarry(folder.path());
+    command
+        .env("UV_DEFAULT_INDEX", index.url())
+        .arg("run")
+        .arg(&recipe)
+        .args(["--repo", "quarry-bench/pantry", "--mirror"])
+        .arg(&mirror_path);
+    succeed(&mut command);
+    let version = folder.path().join("manifests/found/0.1.0");
+    assert!(version.exists(), "{}", tried(folder.path()));
+    let manifest = std::fs::read_to_string(version.join("manifest.json")).unwrap();
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    let left_out = manifest["environments"][0]["left_out"].as_array().unwrap();
+    assert_eq!(left_out.len(), 1, "{manifest}");
+    assert_eq!(left_out[0]["distribution"], "brick");
+    let reason = left_out[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("libbrick/brick.h"), "{reason}");
+    let story = printed(quarry(folder.path()).args(["explain", "quarry-bench/pantry#1"]));
+    let without = story.find("repaired: without brick").expect("the remedy is told");
+    // All else had its turn before.
+    let last = story.rfind("its steps are followed").unwrap();
+    assert!(last < without, "{story}");
+}
