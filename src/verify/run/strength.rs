@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::job::{Run, Side, Which, blocking};
-use super::once::prepare;
+use super::once::{Trees, prepare};
 use super::{Subject, Verifier, VerifyRequest, adapter, tries};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
@@ -192,11 +192,8 @@ impl Verifier {
         if watched.is_empty() {
             return Ok(LineCoverage::default());
         }
-        let place = self.harness.place()?;
-        let trees = {
-            let (request, folder) = (request.clone(), place.path().to_owned());
-            blocking(move || prepare(&request, &folder)).await?
-        };
+        let (place, trees) = self.trees(request.clone()).await?;
+        let trees = trees?;
         let bench = bench(request, &place);
         let run = Run {
             side: Side::After,
@@ -217,6 +214,14 @@ impl Verifier {
 }
 
 impl Verifier {
+    /// A try's own folder and what is in it: the trees, or why a patch of the request makes none.
+    async fn trees(&self, request: VerifyRequest) -> Result<(Place, Result<Trees, Fault>), Fault> {
+        let place = self.harness.place()?;
+        let folder = place.path().to_owned();
+        let trees = blocking(move || prepare(&request, &folder)).await;
+        Ok((place, trees))
+    }
+
     /// A run by id for each of gold's hunks, on gold without it.
     async fn ablation(
         &self,
@@ -236,13 +241,9 @@ impl Verifier {
             }
             found.tried += 1;
             log.line(&format!("\nwithout {} {}", left.hunk.path, left.hunk.head));
-            let place = self.harness.place()?;
             let mut partial = request.clone();
             partial.subject.patches.gold = left.rest;
-            let trees = {
-                let folder = place.path().to_owned();
-                blocking(move || prepare(&partial, &folder)).await
-            };
+            let (place, trees) = self.trees(partial).await?;
             let trees = match trees {
                 Ok(trees) => trees,
                 Err(fault) if fault.outcome == AttemptOutcome::Project => {
