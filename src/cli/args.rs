@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exit_code::ExitCode;
 use crate::domain::ids::{CandidateId, RepoName};
+use crate::pipeline::named::Named;
 use crate::recipe::python::PythonSpec;
 
 /// Builds benchmark datasets for coding agents out of real repositories, and proves that each task in them is sound.
@@ -93,7 +94,7 @@ pub enum Verb {
     },
     /// Say where the workspace stands
     Status,
-    /// Tell a pull request's whole story: facts, rules with the values seen, attempts, oracle
+    /// Tell a pull request's (or a commit's) whole story: facts, rules with the values seen, attempts, oracle
     Explain(ExplainArgs),
     /// Print the log of one of a pull request's attempts, or the one at an address
     Log(super::log::LogArgs),
@@ -312,9 +313,9 @@ pub struct EmitArgs {
 /// `quarry explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// The pull request
-    #[arg(value_name = "OWNER/NAME#N")]
-    pub candidate: CandidateId,
+    /// The pull request, or a commit that `quarry build` looked at
+    #[arg(value_name = "OWNER/NAME#N|OWNER/NAME@SHA")]
+    pub candidate: Named,
     /// Split and judge by this recipe [default: show what every recipe said]
     #[arg(long, value_name = "RECIPE")]
     pub recipe: Option<Utf8PathBuf>,

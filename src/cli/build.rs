@@ -18,9 +18,10 @@ use super::session::Session;
 use crate::build::detect::{Detected, FactKind, Origin, Tree, detect};
 use crate::domain::ids::RepoName;
 use crate::domain::path::RepoPath;
-use crate::git::{Mirror, mirror_repo_name};
+use crate::git::Mirror;
 use crate::pipeline::PipelineError;
 use crate::pipeline::commit::{self, Outcome};
+use crate::pipeline::source::other_repository;
 use crate::recipe::{self, LoadedRecipe};
 
 /// `quarry build`.
@@ -100,8 +101,13 @@ pub(super) async fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode,
         Some(file) => recipe::load(file.as_std_path())?,
         None => shipped()?,
     };
+    // What is wrong with the input makes no workspace.
+    let mirror = Mirror::open(&args.mirror).map_err(PipelineError::from)?;
+    mirror.resolve(&args.target.commit).map_err(PipelineError::from)?;
+    drop(mirror);
     let room = room_settings(session, &loaded, &args.sandbox)?;
-    let (context, _lock) = session.open()?;
+    let was_there = session.workspace.state().exists();
+    let (context, lock) = session.open()?;
     let request = commit::Request {
         repo: args.target.repo.clone(),
         commit: args.target.commit.clone(),
@@ -112,7 +118,13 @@ pub(super) async fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode,
         build: room.build,
         min_free_bytes: room.min_free_bytes,
     };
-    match commit::run(&context, request).await? {
+    let ended = Box::pin(commit::run(&context, request)).await;
+    if ended.is_err() && !was_there && context.store.tried().is_ok_and(|tried| tried.is_empty()) {
+        // Nothing was done: it would be in the way of the next command's search for a workspace.
+        drop((context, lock));
+        let _ = std::fs::remove_dir_all(session.workspace.state());
+    }
+    match ended? {
         Outcome::Done(report) => {
             session.printer.result(&*report, &report.text())?;
             Ok(if report.is_accepted() {
@@ -134,13 +146,15 @@ fn shipped() -> Result<LoadedRecipe, CliError> {
 }
 
 fn explain(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let machine = Machine::read();
+    machine.install_pythons(&args.sandbox.install_python)?;
     let mirror = Mirror::open(&args.mirror).map_err(PipelineError::from)?;
     let commit = mirror.resolve(&args.target.commit).map_err(PipelineError::from)?;
     let date = mirror.committed_at(commit).map_err(PipelineError::from)?;
     let files = mirror.files(commit).map_err(PipelineError::from)?;
     let paths: BTreeSet<RepoPath> = files.into_iter().map(|file| file.path).collect();
     let read = |path: &str| mirror.read_through(commit, &RepoPath::from(path)).ok().flatten();
-    let settings = Machine::read().build_settings();
+    let settings = machine.build_settings();
     let mut versions: Vec<_> = settings
         .search
         .interpreters()
@@ -158,7 +172,7 @@ fn explain(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliError> {
     );
     detected
         .notes
-        .extend(other_repository(&args.target.repo, mirror.path()));
+        .extend(other_repository(&args.target.repo, &mirror, commit)?);
     let answer = Answer {
         repo: args.target.repo.to_string(),
         commit: commit.to_string(),
@@ -171,13 +185,6 @@ fn explain(args: &BuildArgs, session: &Session) -> Result<ExitCode, CliError> {
     } else {
         ExitCode::Success
     })
-}
-
-/// A note, where the mirror's own address says that it is of another repository.
-fn other_repository(asked: &RepoName, mirror: &std::path::Path) -> Option<String> {
-    let own = mirror_repo_name(mirror)?;
-    let same = own.to_string().eq_ignore_ascii_case(&asked.to_string());
-    (!same).then(|| format!("the mirror says that it is of {own}, and not of {asked}"))
 }
 
 fn text(answer: &Answer<'_>, all_facts: bool) -> String {
@@ -234,18 +241,6 @@ fn reason(origin: &Origin) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mirror_of_another_repository_is_told_where_it_can_be() {
-        let asked: RepoName = "Pallets/flask".parse().unwrap();
-        let note = |path: &str| other_repository(&asked, std::path::Path::new(path));
-        assert_eq!(note("mirrors/pallets+flask.git"), None);
-        assert_eq!(note("mirrors/flask.git"), None, "nothing says which");
-        assert_eq!(
-            note("mirrors/psf+requests.git").unwrap(),
-            "the mirror says that it is of psf/requests, and not of Pallets/flask"
-        );
-    }
 
     #[test]
     fn a_target_is_a_repository_and_a_commit() {

@@ -119,6 +119,7 @@ impl From<PipelineError> for CliError {
             | P::NothingMined { .. }
             | P::NoCandidate { .. }
             | P::NoLog { .. }
+            | P::NoCommit { .. }
             | P::Unverified { .. }
             | P::BadVersion { .. }
             | P::Recipe(_)

@@ -5,6 +5,7 @@ use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::session::Session;
 use crate::pipeline::explain::explain;
+use crate::pipeline::named::find;
 use crate::recipe;
 
 pub(super) fn run(args: &ExplainArgs, session: &Session) -> Result<ExitCode, CliError> {
@@ -14,7 +15,7 @@ pub(super) fn run(args: &ExplainArgs, session: &Session) -> Result<ExitCode, Cli
         .as_ref()
         .map(|file| recipe::load(file.as_std_path()))
         .transpose()?;
-    let id = &args.candidate;
+    let id = &find(&context, &args.candidate)?;
     let explained = explain(&context, id, loaded.as_ref().map(|loaded| &loaded.recipe))?;
     if explained.story.is_empty() {
         let hints = vec![format!(

@@ -11,6 +11,7 @@ use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::run::load;
 use super::session::Session;
+use crate::domain::count::count;
 use crate::filter::Funnel;
 use crate::filter::run::{Input, Output, filter_dataset};
 use crate::mine::split::Splitter;
@@ -45,9 +46,10 @@ fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
     let mut text = selection.funnel.text();
     let _ = writeln!(
         text,
-        "\n{} of {} candidates go on to verification",
+        "\n{} of {} {} on to verification",
         kept.len(),
-        field.candidates.len()
+        count(field.candidates.len() as u64, "candidate"),
+        if field.candidates.len() == 1 { "goes" } else { "go" }
     );
     let filtered = Filtered {
         dataset: loaded.recipe.dataset.name.clone(),

@@ -15,8 +15,8 @@ use crate::pipeline::explain::{LogOf, log};
 /// `quarry log`.
 #[derive(Debug, Args)]
 pub struct LogArgs {
-    /// The pull request whose last log is meant, or a log's address (at least 4 of its digits)
-    #[arg(value_name = "OWNER/NAME#N|ADDRESS")]
+    /// The pull request or the commit whose last log is meant, or a log's address (at least 4 of its digits)
+    #[arg(value_name = "OWNER/NAME#N|OWNER/NAME@SHA|ADDRESS")]
     pub target: String,
     /// The attempt of this number, as `quarry explain` counts them
     #[arg(long, value_name = "N", conflicts_with = "stage")]
@@ -73,7 +73,7 @@ pub(super) fn run(args: &LogArgs, session: &Session) -> Result<ExitCode, CliErro
 
 fn of(args: &LogArgs) -> Result<LogOf, CliError> {
     let target = &args.target;
-    if !target.contains(['#', '/']) {
+    if !target.contains(['#', '@', '/']) {
         if args.attempt.is_some() || args.stage.is_some() {
             return Err(CliError::usage(
                 format!("read `--attempt` or `--stage` beside the address `{target}`"),
@@ -85,7 +85,7 @@ fn of(args: &LogArgs) -> Result<LogOf, CliError> {
     let candidate = target.parse().map_err(|error| {
         CliError::usage(
             format!("read `{target}`: {error}"),
-            vec!["write OWNER/NAME#N, or a log's address".to_owned()],
+            vec!["write OWNER/NAME#N, OWNER/NAME@SHA, or a log's address".to_owned()],
         )
     })?;
     Ok(LogOf::Attempt {

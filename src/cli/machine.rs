@@ -48,7 +48,7 @@ impl Machine {
             let name = version.to_string();
             let failed = |why: &str| {
                 let hints = vec![
-                    "`uv python list` tells what uv can install, and needs the network for".to_owned(),
+                    "`uv python list` tells what uv can install; it gets them over the network".to_owned(),
                     "or install it by other means: pyenv, your system's packages".to_owned(),
                 ];
                 CliError::machine(format!("install Python {name} by uv: {}", why.trim()), hints)

@@ -22,7 +22,7 @@ pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, C
         Some(place) => {
             let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;
             if summary.stopped {
-                return Ok(interrupted(session));
+                return Ok(stopped(session));
             }
             vec![source.admitted_by(&loaded.recipe)?]
         }
@@ -94,18 +94,14 @@ async fn go(
     }
 }
 
-fn interrupted(session: &Session) -> ExitCode {
+/// Says that a command was interrupted, as JSON where that is asked for, and gives its exit code.
+pub(super) fn stopped(session: &Session) -> ExitCode {
     if session.printer.json {
         // A closed pipe is no reason to end in another way.
         let _ = session
             .printer
             .result(&serde_json::json!({ "interrupted": true }), "");
     }
-    stopped(session)
-}
-
-/// Says that a command was interrupted, and gives its exit code.
-pub(super) fn stopped(session: &Session) -> ExitCode {
     session
         .printer
         .note("interrupted; run the same command again to go on");

@@ -9,6 +9,8 @@ use serde::Serialize;
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::session::Session;
+use crate::domain::attempt::Stage;
+use crate::domain::count::count;
 use crate::store::MINE_SCOPE;
 use crate::workspace::Context;
 
@@ -17,6 +19,7 @@ struct Status {
     workspace: String,
     repositories: Vec<Repository>,
     datasets: Vec<Dataset>,
+    environments: Environments,
     /// Attempts by stage and outcome, every try counted.
     attempts: BTreeMap<String, BTreeMap<String, u64>>,
     /// Emitted versions, as `dataset/version`.
@@ -29,6 +32,17 @@ struct Repository {
     candidates: u64,
     /// Heads that became no candidate, by the reason.
     not_mined: BTreeMap<String, u64>,
+}
+
+/// What was built.
+#[derive(Serialize)]
+struct Environments {
+    /// Different ones: interpreter and lock.
+    count: usize,
+    /// Pull requests that have one.
+    pull_requests: usize,
+    /// Commits that were looked at by themselves and have one.
+    commits: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -87,7 +101,14 @@ fn read(context: &Context) -> Result<Status, CliError> {
         datasets.entry(dataset.clone()).or_insert_with(fresh).instances = count;
     }
     let mut attempts: BTreeMap<String, BTreeMap<String, u64>> = BTreeMap::new();
+    let (mut keys, mut have_one) = (BTreeSet::new(), BTreeSet::new());
     for attempt in context.store.attempts(None, None)? {
+        if attempt.stage == Stage::Build
+            && let Some(result) = &attempt.result
+        {
+            keys.insert(result["environment"]["key"].to_string());
+            have_one.insert(attempt.candidate.clone());
+        }
         let outcomes = attempts.entry(attempt.stage.name().to_owned()).or_default();
         *outcomes.entry(attempt.outcome.name().to_owned()).or_default() += 1;
     }
@@ -98,6 +119,13 @@ fn read(context: &Context) -> Result<Status, CliError> {
             .map(|(repo, row)| Repository { repo, ..row })
             .collect(),
         datasets: datasets.into_values().collect(),
+        environments: Environments {
+            count: keys.len(),
+            pull_requests: have_one.iter().filter(|id| id.commit().is_none()).count(),
+            commits: (have_one.iter().filter(|id| id.commit().is_some()))
+                .map(ToString::to_string)
+                .collect(),
+        },
         attempts,
         manifests: manifests(&context.workspace.manifests()),
     })
@@ -136,7 +164,12 @@ fn manifests(folder: &Utf8Path) -> Vec<String> {
 fn render(status: &Status) -> String {
     let mut text = format!("workspace {}\n", status.workspace);
     for row in &status.repositories {
-        let _ = writeln!(text, "\n{}: {} merged pull requests", row.repo, row.candidates);
+        let _ = writeln!(
+            text,
+            "\n{}: {}",
+            row.repo,
+            count(row.candidates, "merged pull request")
+        );
         for (rule, count) in &row.not_mined {
             let _ = writeln!(text, "  {count:>6} {rule}");
         }
@@ -147,6 +180,19 @@ fn render(status: &Status) -> String {
             "\n{}: {} decisions, {} instances",
             row.name, row.decisions, row.instances
         );
+    }
+    let environments = &status.environments;
+    if environments.count > 0 {
+        let _ = writeln!(
+            text,
+            "\n{} built, for {} and {}",
+            count(environments.count as u64, "environment"),
+            count(environments.pull_requests as u64, "pull request"),
+            count(environments.commits.len() as u64, "commit")
+        );
+    }
+    for commit in &environments.commits {
+        let _ = writeln!(text, "  {commit}");
     }
     if !status.attempts.is_empty() {
         text.push_str("\nattempts\n");
@@ -161,7 +207,7 @@ fn render(status: &Status) -> String {
     for manifest in &status.manifests {
         let _ = writeln!(text, "\nmanifest manifests/{manifest}/");
     }
-    if status.repositories.is_empty() {
+    if status.repositories.is_empty() && environments.count == 0 {
         text.push_str("\nnothing is mined yet; next: quarry run filters/sample.toml --sample\n");
     }
     text

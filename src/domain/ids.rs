@@ -173,26 +173,64 @@ impl FromStr for CommitSha {
 
 string_serde!(CommitSha);
 
-/// One pull request of one repository: `owner/name#N`.
+/// What stages work on: one pull request of one repository, `owner/name#N`. Where a commit is looked at by itself, that
+/// commit: `owner/name@SHA`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct CandidateId {
     /// The repository the pull request was opened in.
     pub repo: RepoName,
-    /// Its number there.
+    /// Its number there; 0 for a commit by itself.
     pub number: u32,
+    /// Boxed, for it is rarely there and ids are in everything.
+    commit: Option<Box<CommitSha>>,
 }
 
 impl CandidateId {
+    /// A pull request.
+    pub const fn pull(repo: RepoName, number: u32) -> Self {
+        Self {
+            repo,
+            number,
+            commit: None,
+        }
+    }
+
+    /// A commit by itself.
+    pub fn of_commit(repo: RepoName, commit: CommitSha) -> Self {
+        Self {
+            repo,
+            number: 0,
+            commit: Some(Box::new(commit)),
+        }
+    }
+
+    /// The commit, where it is no pull request.
+    pub fn commit(&self) -> Option<CommitSha> {
+        self.commit.as_deref().copied()
+    }
+
+    /// The same of the repository that goes by this name.
+    #[must_use]
+    pub fn of(&self, repo: RepoName) -> Self {
+        Self { repo, ..self.clone() }
+    }
+
     /// The instance this candidate becomes, in SWE-bench's form: `psf__requests-6629`.
     pub fn instance(&self) -> InstanceId {
-        InstanceId(format!("{}-{}", self.repo.flat(), self.number))
+        match &self.commit {
+            None => InstanceId(format!("{}-{}", self.repo.flat(), self.number)),
+            Some(commit) => InstanceId(format!("{}-{commit}", self.repo.flat())),
+        }
     }
 }
 
 impl fmt::Display for CandidateId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}#{}", self.repo, self.number)
+        match &self.commit {
+            None => write!(f, "{}#{}", self.repo, self.number),
+            Some(commit) => write!(f, "{}@{commit}", self.repo),
+        }
     }
 }
 
@@ -201,12 +239,19 @@ impl FromStr for CandidateId {
 
     fn from_str(text: &str) -> Result<Self, BadId> {
         const WHAT: &str = "a pull request such as `psf/requests#6629`";
+        if let Some((repo, commit)) = text.split_once('@') {
+            return match (repo.parse(), commit.parse::<CommitSha>()) {
+                // Lower-case digits: two texts are never one commit.
+                (Ok(repo), Ok(sha)) if sha.to_string() == commit => Ok(Self::of_commit(repo, sha)),
+                _ => bad(text, WHAT),
+            };
+        }
         let Some((repo, number)) = text.split_once('#') else {
             return bad(text, WHAT);
         };
         match (repo.parse::<RepoName>(), number.parse::<u32>()) {
             // Digits as they are written: no sign, no leading zero. Mirrors with a `refs/pull/0/head` exist.
-            (Ok(repo), Ok(number)) if format!("{repo}#{number}") == text => Ok(Self { repo, number }),
+            (Ok(repo), Ok(number)) if format!("{repo}#{number}") == text => Ok(Self::pull(repo, number)),
             _ => bad(text, WHAT),
         }
     }
@@ -322,6 +367,14 @@ mod tests {
         assert!(repo("PSF/Requests").is(&repo("psf/requests")) && !repo("psf/a").is(&repo("psf/b")));
         let sha = "d16bfe05a744909de4b27f5875fe0d4ed41ce607";
         assert_eq!(sha.parse::<CommitSha>().unwrap().to_string(), sha);
+        let commit: CandidateId = format!("psf/requests@{sha}").parse().unwrap();
+        assert_eq!(
+            commit,
+            CandidateId::of_commit(repo("psf/requests"), sha.parse().unwrap())
+        );
+        assert_eq!(commit.to_string(), format!("psf/requests@{sha}"));
+        let wrong = format!("psf/requests@{}", sha.to_ascii_uppercase());
+        assert!(wrong.parse::<CandidateId>().is_err());
         assert!("d16b".parse::<CommitSha>().is_err());
         assert!("+1".repeat(20).parse::<CommitSha>().is_err());
     }

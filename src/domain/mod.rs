@@ -26,6 +26,7 @@ pub mod advice;
 pub mod attempt;
 pub mod base64;
 pub mod candidate;
+pub mod count;
 pub mod decision;
 pub mod diff;
 pub mod environment;

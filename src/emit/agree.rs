@@ -248,10 +248,7 @@ fn rows(
         .map(|entry| (entry.key.as_str(), entry))
         .collect();
     for (index, row) in version.instances.iter().enumerate() {
-        let id = CandidateId {
-            repo: row.repo.clone(),
-            number: row.pull_number,
-        };
+        let id = CandidateId::pull(row.repo.clone(), row.pull_number);
         let trail = trails.get(&id);
         let found = trail.and_then(|trail| trail.found.as_ref());
         let said = trail.and_then(|trail| trail.oracle.as_ref());

@@ -80,10 +80,7 @@ pub fn candidate(setting: &Setting<'_, '_>, draft: &Draft, choice: Choice) -> Re
     let words = read(&landing.message);
     let title = title(draft, &words, landing);
     let candidate = Candidate {
-        id: CandidateId {
-            repo: setting.repo.clone(),
-            number: draft.number,
-        },
+        id: CandidateId::pull(setting.repo.clone(), draft.number),
         head: commit(draft.head).sha,
         base_commit: commit(draft.landed.base).sha,
         merge_base: match (source, draft.merge_base) {

@@ -83,13 +83,7 @@ pub const RULES: &[(&str, &str)] = &[
 /// The decision.
 pub fn decision(trunk: &Trunk<'_>, candidate: CandidateId, head: CommitSha, reason: &Reason) -> Decision {
     let sha = |node: Node| trunk.graph.commit(node).sha;
-    let other = |number: u32| {
-        CandidateId {
-            repo: candidate.repo.clone(),
-            number,
-        }
-        .to_string()
-    };
+    let other = |number: u32| CandidateId::pull(candidate.repo.clone(), number).to_string();
     let (rule, more, evidence): (&str, Value, String) = match reason {
         Reason::HeadMissing => {
             ("mine-head-missing", json!({}), format!("the mirror names {head} and does not hold it"))

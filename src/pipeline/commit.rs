@@ -10,7 +10,7 @@ use super::environments::{Asked, Proposed};
 use super::error::PipelineError;
 use super::prove::{Means, Prover};
 use super::search::{Searched, Shown, own_key};
-use super::source::MinedSource;
+use super::source::{self, MinedSource};
 use super::tried::{self, Search};
 use crate::build::run::{BuildOutcome, BuildSettings};
 use crate::domain::candidate::{Candidate, DiffSource, Merge, MergeKind};
@@ -18,7 +18,7 @@ use crate::domain::environment::Environment;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{BlobId, CandidateId, CommitSha, RepoName};
 use crate::emit::manifest::Source;
-use crate::git::Mirror;
+use crate::git::{Mirror, mirror_repo_name};
 use crate::mine::release::version;
 use crate::mine::split::Splitter;
 use crate::recipe::LoadedRecipe;
@@ -64,9 +64,13 @@ pub struct Report {
     pub repo: RepoName,
     /// The commit.
     pub commit: CommitSha,
+    /// What there is to say of the repository.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Its committer date: dependencies are those an index had before it.
     pub date: String,
-    /// Under which name the ledger keeps what was tried: a pull request that is merged into this commit, else number 0.
+    /// Under which name the ledger keeps what was tried: a pull request that is merged into this commit, else
+    /// the commit itself.
     pub candidate: CandidateId,
     /// Whose tree was searched for: another one's, when it asks for the same and was searched for before.
     pub searched_for: CandidateId,
@@ -109,6 +113,7 @@ impl Report {
                 self.searched_for
             ));
         }
+        lines.extend(self.notes.iter().map(|note| format!("note: {note}")));
         lines.push(String::new());
         lines.extend(tried::text(&self.search).lines().map(str::to_owned));
         if let Some(chosen) = &self.chosen {
@@ -175,13 +180,15 @@ impl Chosen {
 pub async fn run(context: &Context, request: Request) -> Result<Outcome, PipelineError> {
     let mirror = Mirror::open(&request.mirror)?;
     let commit = mirror.resolve(&request.commit)?;
-    let candidate = candidate(context, &mirror, &request.repo, commit)?;
+    let repo = spelled(context, &request.repo, &mirror)?;
+    let notes = source::other_repository(&repo, &mirror, commit)?;
+    let candidate = candidate(context, &mirror, &repo, commit)?;
     drop(mirror);
     let source = MinedSource {
-        repo: request.repo.clone(),
+        repo: repo.clone(),
         mirror: std::path::absolute(&request.mirror).unwrap_or_else(|_| request.mirror.clone()),
         source: Source {
-            repo: request.repo.clone(),
+            repo: repo.clone(),
             branch: String::new(),
             commit,
             refs_sha256: String::new(),
@@ -251,8 +258,9 @@ pub async fn run(context: &Context, request: Request) -> Result<Outcome, Pipelin
         return Ok(Outcome::Interrupted);
     }
     Ok(Outcome::Done(Box::new(Report {
-        repo: request.repo,
+        repo,
         commit,
+        notes: notes.into_iter().collect(),
         date: candidate.base_date.to_string(),
         candidate: candidate.id,
         searched_for: found.of,
@@ -309,8 +317,18 @@ async fn chosen(
     Ok(Some(chosen))
 }
 
+/// The repository as the ledger spells it, or else as the mirror's address does.
+fn spelled(context: &Context, asked: &RepoName, mirror: &Mirror) -> Result<RepoName, PipelineError> {
+    let known = context.store.spelled(asked)?;
+    if known != *asked {
+        return Ok(known);
+    }
+    let own = mirror_repo_name(mirror.path()).filter(|own| own.is(asked));
+    Ok(own.unwrap_or(known))
+}
+
 /// The pull request that is merged into this commit, if one was mined (of several the lowest number), else a stand-in
-/// with number 0 that knows no more than the commit.
+/// that knows no more than the commit.
 fn candidate(
     context: &Context,
     mirror: &Mirror,
@@ -328,10 +346,7 @@ fn candidate(
     }
     let date: Timestamp = mirror.committed_at(commit)?;
     Ok(Candidate {
-        id: CandidateId {
-            repo: repo.clone(),
-            number: 0,
-        },
+        id: CandidateId::of_commit(repo.clone(), commit),
         head: commit,
         merge: Merge {
             commit,

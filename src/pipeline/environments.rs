@@ -14,6 +14,7 @@ use crate::build::group::fingerprint;
 use crate::build::python::PythonVersion;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
+use crate::domain::count::count;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{CandidateId, CommitSha};
@@ -283,9 +284,12 @@ impl Prover<'_> {
         events.emit(Event::StageFinished {
             stage: "detect",
             note: format!(
-                "{} candidates ask for {} environments; {good} of these were found",
-                asked.len(),
-                groups.len()
+                "{} for {}; {good} of these were found",
+                match asked.len() {
+                    1 => "1 candidate asks".to_owned(),
+                    many => format!("{many} candidates ask"),
+                },
+                count(groups.len() as u64, "environment")
             ),
         });
         Ok(found)

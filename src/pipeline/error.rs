@@ -45,6 +45,14 @@ pub enum PipelineError {
         /// The pull request.
         id: CandidateId,
     },
+    /// A commit that nothing is known of, or more than one.
+    #[error("find `{what}` among the commits in the ledger")]
+    NoCommit {
+        /// How it was asked for.
+        what: String,
+        /// What to do.
+        hint: String,
+    },
     /// A log that is not there.
     #[error("find one log for `{what}`")]
     NoLog {
@@ -54,7 +62,7 @@ pub enum PipelineError {
         hint: String,
     },
     /// Candidates that would have to be built and run first.
-    #[error("emit `{dataset}`: {missing} candidates are not verified yet")]
+    #[error("emit `{dataset}`: {} not verified yet", if *missing == 1 { "1 candidate is".to_owned() } else { format!("{missing} candidates are") })]
     Unverified {
         /// The dataset.
         dataset: String,
@@ -143,9 +151,9 @@ impl PipelineError {
                 vec!["mine one first: `quarry mine --mirror PATH|URL`, or `quarry run RECIPE --mirror PATH|URL`".to_owned()]
             }
             Self::NoCandidate { id } => {
-                vec![format!("`quarry explain {id}` says what is known of it")]
+                vec![format!("`quarry explain '{id}'` says what is known of it")]
             }
-            Self::NoLog { hint, .. } => vec![hint.clone()],
+            Self::NoLog { hint, .. } | Self::NoCommit { hint, .. } => vec![hint.clone()],
             Self::Unverified { .. } => {
                 vec!["`quarry verify RECIPE` does that; `quarry run RECIPE` does it and emits".to_owned()]
             }

@@ -6,9 +6,11 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::error::PipelineError;
+use super::named::{Named, find};
 use super::search::{finished, own_key};
 use super::tried::{self, Search};
 use crate::domain::attempt::{Attempt, Stage};
+use crate::domain::count::count;
 use crate::domain::ids::{BlobId, CandidateId};
 use crate::filter::explain::Story;
 use crate::mine::split::Splitter;
@@ -57,7 +59,7 @@ pub fn explain(
     id: &CandidateId,
     recipe: Option<&Recipe>,
 ) -> Result<Explained, PipelineError> {
-    let id = &spelled(context, id)?;
+    let id = &find(context, &Named::Pull(id.clone()))?;
     let split = recipe.map(|recipe| recipe.split.clone()).unwrap_or_default();
     let splitter = Splitter::new(&split)?;
     let store = &context.store;
@@ -76,14 +78,6 @@ pub fn explain(
     Ok(Explained {
         story: Story::new(id.clone(), candidate, parts, decisions, attempts),
         environments,
-    })
-}
-
-/// A pull request as the ledger spells it.
-fn spelled(context: &Context, id: &CandidateId) -> Result<CandidateId, PipelineError> {
-    Ok(CandidateId {
-        repo: context.store.spelled(&id.repo)?,
-        number: id.number,
     })
 }
 
@@ -124,8 +118,8 @@ impl EnvironmentStory {
     fn write(&self, text: &mut String) {
         let _ = writeln!(
             text,
-            "\nenvironment, shared by the {} candidates of group {}",
-            self.members,
+            "\nenvironment, shared by the {} of group {}",
+            count(self.members as u64, "candidate"),
             &self.group[..self.group.len().min(12)]
         );
         match &self.shared {
@@ -156,8 +150,8 @@ pub enum LogOf {
     /// A pull request's attempt: the one of this number (from 1, as its story counts them), or the last one of this
     /// stage, or of any, that left a log.
     Attempt {
-        /// The pull request.
-        candidate: CandidateId,
+        /// The pull request, or the commit.
+        candidate: Named,
         /// The attempt's number.
         number: Option<usize>,
         /// The attempt's stage.
@@ -229,16 +223,24 @@ fn by_address(context: &Context, text: &str) -> Result<BlobId, PipelineError> {
 
 fn by_attempt(
     context: &Context,
-    candidate: &CandidateId,
+    candidate: &Named,
     number: Option<usize>,
     stage: Option<Stage>,
 ) -> Result<Attempt, PipelineError> {
-    let candidate = &spelled(context, candidate)?;
-    let attempts = context.store.attempts(None, Some(candidate))?;
-    let (count, hint) = (
-        attempts.len(),
-        format!("`quarry explain {candidate}` lists its attempts"),
-    );
+    let candidate = &find(context, candidate)?;
+    let store = &context.store;
+    let attempts = store.attempts(None, Some(candidate))?;
+    let all = attempts.len();
+    let is_known =
+        store.candidate(candidate)?.is_some() || !store.decisions(None, Some(candidate))?.is_empty();
+    let hint = match (all, is_known) {
+        (0, false) => format!(
+            "no head of this number was mined; `quarry status` lists what was, `quarry mine` reads {}",
+            candidate.repo
+        ),
+        (0, true) => format!("nothing was tried for it; `quarry explain '{candidate}'` says why"),
+        _ => format!("`quarry explain '{candidate}'` lists its attempts"),
+    };
     let found = match number {
         Some(number) => number
             .checked_sub(1)
@@ -249,7 +251,7 @@ fn by_attempt(
     };
     found.ok_or_else(|| PipelineError::NoLog {
         what: match (number, stage) {
-            (Some(number), _) => format!("attempt {number} of {candidate}, which has {count}"),
+            (Some(number), _) => format!("attempt {number} of {candidate}, which has {all}"),
             (None, Some(stage)) => format!("the stage {} of {candidate}", stage.name()),
             (None, None) => candidate.to_string(),
         },

@@ -270,10 +270,7 @@ pub async fn run(context: &Context, folder: &Utf8Path, settings: Settings) -> Re
 }
 
 fn candidate_of(row: &Instance) -> CandidateId {
-    CandidateId {
-        repo: row.repo.clone(),
-        number: row.pull_number,
-    }
+    CandidateId::pull(row.repo.clone(), row.pull_number)
 }
 
 /// A version's manifest and rows, when it is sound.

@@ -12,6 +12,7 @@
 //! | [`environments`] | candidates → what their trees ask for, in groups that share an environment |
 //! | `search` | a group → the environment that is best for it: build, try, repair |
 //! | [`tried`] | what a search tried, what came of it, what was chosen and why |
+//! | [`named`] | a pull request's or a commit's name → what the ledger knows by it |
 //! | [`explain`] | a pull request → its whole story; an attempt → its log |
 //! | [`commit`] | one commit → the environment that a run would find for it |
 //! | [`prove`] | candidates → environments and oracles |
@@ -30,6 +31,7 @@ pub mod environments;
 mod error;
 pub mod explain;
 pub mod images;
+pub mod named;
 mod order;
 mod proof;
 pub mod prove;

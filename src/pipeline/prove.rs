@@ -17,6 +17,7 @@ use crate::build::BuildError;
 use crate::build::run::{BuildOutcome, BuildRequest, BuildSettings, Builder};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
+use crate::domain::count::count;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{CandidateId, TestId};
@@ -127,7 +128,11 @@ impl<'a> Prover<'a> {
         // They come in the order in which they end; what follows must not depend on that.
         proofs.sort_by(|a, b| a.candidate.cmp(&b.candidate));
         let verified = proofs.iter().filter(|proof| proof.verified.is_some()).count();
-        let note = format!("{verified} of {total} candidates have an oracle");
+        let note = format!(
+            "{verified} of {} {} an oracle",
+            count(total, "candidate"),
+            if total == 1 { "has" } else { "have" }
+        );
         events.emit(Event::StageFinished {
             stage: "verify",
             note,

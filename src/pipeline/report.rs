@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
+use crate::domain::count::count;
 use crate::emit::manifest::FunnelStep;
 
 /// One run of a recipe.
@@ -78,8 +79,12 @@ impl RunReport {
             let share = 100.0 * ratio(self.runnable, self.met);
             let _ = writeln!(
                 text,
-                "\nbuilt:          {} of {} candidates, in {} environments\nwith a passing test: {} ({share:.0} %)\nverified:       {}",
-                self.built, self.met, self.environments, self.runnable, self.verified
+                "\nbuilt:          {} of {}, in {}\nwith a passing test: {} ({share:.0} %)\nverified:       {}",
+                self.built,
+                count(self.met as u64, "candidate"),
+                count(self.environments as u64, "environment"),
+                self.runnable,
+                self.verified
             );
         }
         let infra: u64 = self.infra.values().sum();

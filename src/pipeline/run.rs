@@ -12,6 +12,7 @@ use super::source::{MinedSource, spelled};
 use super::vary::{Variety, vary};
 use crate::build::run::BuildSettings;
 use crate::domain::attempt::AttemptOutcome;
+use crate::domain::count::count;
 use crate::domain::event::Event;
 use crate::domain::ids::CandidateId;
 use crate::emit;
@@ -73,8 +74,10 @@ pub async fn run(
     });
     let first = ask(context, recipe, &field, &BTreeMap::new())?;
     let note = format!(
-        "{} of {total} candidates pass the rules that need git alone",
-        first.waiting.len()
+        "{} of {} {} the rules that need git alone",
+        first.waiting.len(),
+        count(total, "candidate"),
+        if total == 1 { "passes" } else { "pass" }
     );
     context.events.emit(Event::StageFinished {
         stage: "filter",
@@ -296,7 +299,7 @@ mod tests {
         assert!(
             report
                 .text()
-                .contains("built:          1 of 1 candidates, in 1 environments")
+                .contains("built:          1 of 1 candidate, in 1 environment")
         );
     }
 }

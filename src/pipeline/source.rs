@@ -1,13 +1,16 @@
 //! Where pull requests come from: a mirror's place → a repository's name and folder, mined.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::PipelineError;
-use crate::domain::ids::{CandidateId, RepoName};
+use crate::build::detect;
+use crate::domain::ids::{CandidateId, CommitSha, RepoName};
+use crate::domain::path::RepoPath;
 use crate::emit::manifest::Source;
-use crate::git;
+use crate::git::{self, Mirror, mirror_repo_name};
 use crate::mine;
 use crate::recipe::model::Recipe;
 use crate::sample;
@@ -113,12 +116,40 @@ pub async fn mine(
 pub fn spelled(sources: &[MinedSource], ids: &[CandidateId]) -> Vec<CandidateId> {
     let spell = |id: &CandidateId| {
         let known = sources.iter().find(|source| source.repo.is(&id.repo));
-        CandidateId {
-            repo: known.map_or_else(|| id.repo.clone(), |source| source.repo.clone()),
-            number: id.number,
-        }
+        id.of(known.map_or_else(|| id.repo.clone(), |source| source.repo.clone()))
     };
     ids.iter().map(spell).collect()
+}
+
+/// A note, where a mirror seems to be of another repository than the one that is asked for: by its own address, or, where
+/// that does not tell, by the repositories that the commit's packaging files name.
+///
+/// # Errors
+/// When the mirror cannot be read.
+pub fn other_repository(
+    asked: &RepoName,
+    mirror: &Mirror,
+    commit: CommitSha,
+) -> Result<Option<String>, PipelineError> {
+    if let Some(own) = mirror_repo_name(mirror.path()) {
+        let other = !own.is(asked);
+        return Ok(other.then(|| format!("the mirror says that it is of {own}, and not of {asked}")));
+    }
+    let mut named = BTreeSet::new();
+    for file in ["pyproject.toml", "setup.cfg", "setup.py"] {
+        let text = mirror.read(commit, &RepoPath::from(file))?.unwrap_or_default();
+        named.extend(detect::repositories(&String::from_utf8_lossy(&text)));
+    }
+    // A repository that was given to somebody else, or forked, keeps its name.
+    let is_it = |name: &RepoName| name.name().eq_ignore_ascii_case(asked.name());
+    let said: Vec<String> = named.iter().map(ToString::to_string).collect();
+    let other = !named.is_empty() && !named.iter().any(is_it);
+    Ok(other.then(|| {
+        format!(
+            "nothing in the mirror says that it is of {asked}: its packaging files name {}",
+            said.join(", ")
+        )
+    }))
 }
 
 /// The mined repositories of this workspace that the recipe is for, by name.

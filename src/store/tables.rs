@@ -106,7 +106,25 @@ impl Store {
         rows.iter().map(|(id, data)| self.parse(id, data)).collect()
     }
 
-    /// The repository's name as it was first mined, where it was mined under this name in other letters; else this name.
+    /// Whom attempts are about, each once.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read or a row is not an attempt.
+    pub fn tried(&self) -> Result<Vec<CandidateId>, StoreError> {
+        let names = self.transact(|transaction| {
+            let mut query =
+                transaction.prepare_cached("SELECT DISTINCT candidate FROM attempts ORDER BY candidate")?;
+            let rows = query.query_map([], |row| row.get::<_, String>(0))?;
+            rows.collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        names
+            .into_iter()
+            .map(|name| self.parse(&name, &serde_json::Value::from(name.as_str()).to_string()))
+            .collect()
+    }
+
+    /// The repository's name as it was first mined, where it was mined under this name in other letters, or as it is in an
+    /// attempt; else this name.
     ///
     /// # Errors
     /// [`StoreError`] when the ledger cannot be read.
@@ -123,10 +141,11 @@ impl Store {
             let (name, _) = name.strip_prefix("mine:")?.rsplit_once('/')?;
             name.parse::<RepoName>().ok()
         });
-        Ok(known
-            .into_iter()
-            .find(|known| known.is(repo))
-            .unwrap_or_else(|| repo.clone()))
+        if let Some(mined) = known.into_iter().find(|known| known.is(repo)) {
+            return Ok(mined);
+        }
+        let mut tried = self.tried()?.into_iter().map(|id| id.repo);
+        Ok(tried.find(|tried| tried.is(repo)).unwrap_or_else(|| repo.clone()))
     }
 
     /// One candidate, if mining found it merged.

@@ -28,12 +28,14 @@
 //! | `needs` | what pytest itself is asked for |
 //! | `install`, `requirement`, `compose` | install lines that can be followed, and the proposal they make |
 //! | `value`, `ini` | files with line numbers |
+//! | `home` | which repositories a packaging file names |
 
 mod command;
 mod compose;
 mod conditions;
 mod follow;
 mod hatch;
+mod home;
 mod ini;
 mod install;
 mod installers;
@@ -63,5 +65,6 @@ mod workflows;
 #[cfg(test)]
 mod tests;
 
+pub use home::repositories;
 pub use proposal::{Choice, Detected, FactKind, Found, MOST, Origin, Place, Proposal, Tree};
 pub use search::detect;

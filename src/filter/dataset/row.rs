@@ -127,10 +127,7 @@ impl<'a> Row<'a> {
 
     /// The pull request that the row is made of, when its id and repository tell.
     pub fn candidate(&self) -> Option<CandidateId> {
-        Some(CandidateId {
-            repo: self.repo.clone()?,
-            number: self.number?,
-        })
+        Some(CandidateId::pull(self.repo.clone()?, self.number?))
     }
 
     fn repo_fact(&self, read: impl Fn(&RepoName) -> Cow<'_, str>) -> Seen<'_> {

@@ -370,10 +370,7 @@ impl Session<'_, '_> {
 
     /// What the last batch tells beside its own: who is lost, and which refs are odd.
     fn conclude(&self, batch: &mut Batch) {
-        let id = |number| CandidateId {
-            repo: self.reading.repo.clone(),
-            number,
-        };
+        let id = |number| CandidateId::pull(self.reading.repo.clone(), number);
         batch.page.looked_again = true;
         batch.page.gone.clone_from(&self.lost);
         batch
@@ -444,10 +441,7 @@ impl Session<'_, '_> {
                 },
             };
             if let Some(reason) = reason {
-                let id = CandidateId {
-                    repo: self.reading.repo.clone(),
-                    number: task.number,
-                };
+                let id = CandidateId::pull(self.reading.repo.clone(), task.number);
                 batch.decisions.push(decision(self.trunk, id, task.head, &reason));
             }
             batch.page.heads.insert(

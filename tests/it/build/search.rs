@@ -222,7 +222,7 @@ fn told_by_the_ledger(workspace: &Path) {
     let id = "quarry-bench/pantry#1";
     let story = printed(quarry(workspace).args(["explain", id]));
     for words in [
-        "environment, shared by the 1 candidates of group",
+        "environment, shared by the 1 candidate of group",
         "searched for quarry-bench/pantry#1",
         "install -e .",
         "run unittest",
