@@ -45,6 +45,14 @@ pub enum BuildError {
         /// What happened.
         problem: String,
     },
+    /// The base image lacks what uv needs to run in it.
+    #[error("run `uv` in the base image `{image}`: {problem}")]
+    UvInImage {
+        /// The image.
+        image: String,
+        /// What its loader or its shell said.
+        problem: String,
+    },
     /// A file or folder of the workspace could not be handled.
     #[error("{action} `{}`: {source}", path.display())]
     Io {
@@ -92,6 +100,7 @@ impl BuildError {
             Self::NoUv | Self::BrokenUv { .. } => {
                 vec!["install it: `pip install uv`, `pipx install uv`, or `scripts/setup`".to_owned()]
             }
+            Self::UvInImage { problem, .. } => image_hints(problem),
             Self::Io { source, .. } if source.kind() == std::io::ErrorKind::StorageFull => {
                 vec![
                     "free some disk space and run the same command again; nothing recorded is lost"
@@ -118,8 +127,68 @@ impl BuildError {
         }
     }
 
+    /// Of what uv printed in a base image where it does not run.
+    pub(super) fn uv_in_image(image: &str, said: &str) -> Self {
+        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+        Self::UvInImage {
+            image: image.to_owned(),
+            problem: last.unwrap_or("it left no word").to_owned(),
+        }
+    }
+
     pub(super) fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self + use<> {
         let path = path.to_owned();
         move |source| Self::Io { action, path, source }
+    }
+}
+
+/// What to do about an image in which a program of the GNU C library does not run, by its loader's words.
+fn image_hints(problem: &str) -> Vec<String> {
+    let library = problem
+        .split_once("loading shared libraries: ")
+        .and_then(|(_, rest)| rest.split(':').next());
+    let first = match library {
+        Some(name) => format!(
+            "add the library `{name}` to the image (Debian's package of it: `apt-file search {name}`)"
+        ),
+        None if problem.contains("GLIBC_") => {
+            "take an image with a newer C library: Debian 11, Ubuntu 20.04 or later".to_owned()
+        }
+        None => {
+            "take an image with the GNU C library (Debian, Ubuntu, Fedora): Alpine's is another".to_owned()
+        }
+    };
+    vec![
+        first,
+        "`scripts/base-image` makes one; images called `python:3.x-slim` have what is needed".to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_base_image_lacks_is_named_with_its_remedy() {
+        let of = |said: &str| {
+            let error = BuildError::uv_in_image("sha256:1", said);
+            (error.to_string(), error.hints().swap_remove(0))
+        };
+        let (message, hint) = of(
+            "/quarry/uv: error while loading shared libraries: libgcc_s.so.1: cannot open shared object file: No such file or directory\n",
+        );
+        assert!(
+            message.starts_with("run `uv` in the base image `sha256:1`: /quarry/uv: error"),
+            "{message}"
+        );
+        assert!(hint.contains("`libgcc_s.so.1`"), "{hint}");
+        let (_, hint) =
+            of("/quarry/uv: /lib/libc.so.6: version `GLIBC_2.28' not found (required by /quarry/uv)");
+        assert!(hint.contains("newer C library"), "{hint}");
+        let (message, hint) = of("sh: 1: /quarry/uv: not found\n\n");
+        assert!(
+            message.ends_with("/quarry/uv: not found") && hint.contains("GNU C library"),
+            "{message}: {hint}"
+        );
     }
 }

@@ -89,6 +89,16 @@ pub struct BuildRequest {
     pub infra_tries: u32,
 }
 
+/// The interpreters of a room's base image, its own or lent, after making sure that uv runs there; `None` where the room
+/// shows this machine's own system.
+///
+/// # Errors
+/// [`BuildError::UvInImage`] when the image lacks something, and when there is no uv or the room cannot be used.
+pub fn base_image(room: &Room, settings: &BuildSettings) -> Result<Option<Vec<Interpreter>>, BuildError> {
+    let uv = settings.uv.clone().map_or_else(|| settings.search.uv(), Ok)?;
+    image::look_into(room, &uv, &settings.search)
+}
+
 impl BuildRequest {
     /// A file that says what the tree requires.
     fn packaging_file(&self, path: &str) -> Option<Vec<u8>> {
@@ -239,7 +249,7 @@ impl Builder {
         ] {
             std::fs::create_dir_all(folder).map_err(BuildError::io("make the folder", folder))?;
         }
-        if let Some(found) = image::interpreters(&inner.room, &inner.search)? {
+        if let Some(found) = image::look_into(&inner.room, &inner.kit.uv, &inner.search)? {
             let _ = inner.interpreters.set(found);
         }
         Ok(Self {

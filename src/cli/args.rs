@@ -67,7 +67,7 @@ pub enum Verb {
     /// Make a workspace here, with the shipped recipes to start from
     Init(InitArgs),
     /// Look at what this machine has for the job: git, uv, interpreters, the sandbox
-    Doctor,
+    Doctor(DoctorArgs),
     /// Check recipes: every key, every rule, every fact; show the plan or the facts
     Check(CheckArgs),
     /// Do the main job: mine, filter, build, verify and emit, from a mirror to a manifest
@@ -107,6 +107,14 @@ pub enum Verb {
 pub struct InitArgs {
     /// The folder [default: --workspace, else this folder]
     pub folder: Option<Utf8PathBuf>,
+}
+
+/// `quarry doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Look into this base image, too: whether uv runs in it, and which interpreters there are
+    #[arg(long, value_name = "IMAGE")]
+    pub base_image: Option<String>,
 }
 
 /// `quarry check`.

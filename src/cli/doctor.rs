@@ -7,11 +7,14 @@ use std::path::Path;
 use serde::Serialize;
 use tokio::process::Command;
 
+use super::args::DoctorArgs;
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::machine::Machine;
+use super::run::base_image;
 use super::session::Session;
-use crate::sandbox::{self, ProbeState};
+use crate::build::run::base_image as look_into;
+use crate::sandbox::{self, ProbeState, Room, RoomKind};
 
 /// One line of the answer.
 #[derive(Serialize)]
@@ -43,7 +46,7 @@ impl Line {
     }
 }
 
-pub(super) async fn run(session: &Session) -> Result<ExitCode, CliError> {
+pub(super) async fn run(args: &DoctorArgs, session: &Session) -> Result<ExitCode, CliError> {
     let machine = Machine::read();
     let mut lines = vec![
         program(&machine, "git", "install git (Debian: apt-get install git)").await,
@@ -75,12 +78,53 @@ pub(super) async fn run(session: &Session) -> Result<ExitCode, CliError> {
                 hints: line.hints,
             }),
     );
+    if let Some(image) = &args.base_image {
+        lines.push(in_image(image, &machine, scratch.path())?);
+    }
     session.printer.result(&lines, &render(&lines))?;
     let sound = lines.iter().all(|line| line.state != "bad");
     Ok(if sound {
         ExitCode::Success
     } else {
         ExitCode::Unsound
+    })
+}
+
+/// What containers would begin from.
+fn in_image(text: &str, machine: &Machine, scratch: &Path) -> Result<Line, CliError> {
+    const WHAT: &str = "base image";
+    let mut docker = machine.docker_settings();
+    docker.base_image = base_image(text, &docker)?;
+    let room = Room::open(RoomKind::Docker, &docker, scratch);
+    let failed = |message: String, hints| Line {
+        hints,
+        ..Line::bad(WHAT, format!("failed to {message}"), "")
+    };
+    let room = match room {
+        Ok(room) => room,
+        Err(error) => return Ok(failed(error.to_string(), error.hints())),
+    };
+    let found = look_into(&room, &machine.build_settings());
+    Ok(match found {
+        Ok(None) => Line::good(WHAT, "this machine's own programs"),
+        Ok(Some(found)) if found.is_empty() => Line::bad(
+            WHAT,
+            "uv runs in it, and no Python 3",
+            "add one to the image, or install one below your home: those in system folders are hidden by the image's",
+        ),
+        Ok(Some(found)) => {
+            let versions: BTreeSet<_> = found.iter().map(|python| python.version.clone()).collect();
+            let whose = if found.iter().any(|python| python.image.is_some()) {
+                "its own"
+            } else {
+                "this machine's"
+            };
+            Line::good(
+                WHAT,
+                format!("uv runs in it, and so does {whose} Python {}", joined(versions)),
+            )
+        }
+        Err(error) => failed(error.to_string(), error.hints()),
     })
 }
 

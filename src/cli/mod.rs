@@ -84,7 +84,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
         match &cli.verb {
             Verb::Init(args) => init::run(args, &session),
             Verb::Check(args) => check::run(args, &session),
-            Verb::Doctor => doctor::run(&session).await,
+            Verb::Doctor(args) => doctor::run(args, &session).await,
             Verb::Run(args) => run::run(args, &session).await,
             Verb::Filter(args) => filter::run(args, &session),
             Verb::Mine(args) => mine::run(args, &session).await,

@@ -125,7 +125,12 @@ fn small_base(daemon: &OwnDaemon, folder: &Path, own: Option<&Interpreter>) -> S
             assert!(copied.unwrap().success());
         }
     }
-    let tar = folder.join("root.tar");
+    import(daemon, folder)
+}
+
+/// The image of what lies in a folder's `root`.
+fn import(daemon: &OwnDaemon, folder: &Path) -> String {
+    let (root, tar) = (folder.join("root"), folder.join("root.tar"));
     let made = Command::new("tar")
         .arg("-C")
         .arg(&root)
@@ -256,6 +261,59 @@ fn write_patches(folder: &Path, row: &Value) {
 fn write_recipe(file: &Path) {
     let text = std::fs::read_to_string(recipe("sample.toml")).unwrap();
     std::fs::write(file, format!("{text}\n[room]\nnetwork = \"host\"\n")).unwrap();
+}
+
+#[test]
+fn a_base_image_that_lacks_what_uv_needs_is_no_candidates_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let uv = SearchPaths::of(&std::env::vars().collect()).uv().unwrap();
+    let listed = Command::new("ldd").arg(&uv).output().unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    // The shell needs the C library and its loader, too; a uv that links to nothing needs nothing.
+    let mut names = listed.lines().filter_map(|line| line.trim().split(" => ").next());
+    let Some(library) = names.find(|name| name.starts_with("libgcc_s")) else {
+        return;
+    };
+    let daemon = OwnDaemon::start();
+    write_recipe(&folder.path().join("sample.toml"));
+    small_base(&daemon, folder.path(), None);
+    let mut files = Vec::new();
+    below(&folder.path().join("root"), &mut files);
+    for file in files.iter().filter(|file| file.ends_with(library)) {
+        std::fs::remove_file(file).unwrap();
+    }
+    let base = import(&daemon, folder.path());
+    let with_base = |command: &mut Command| {
+        let told = command
+            .args(["--base-image", &base])
+            .env("DOCKER_HOST", daemon.host())
+            .output()
+            .unwrap();
+        let said = String::from_utf8(told.stderr).unwrap();
+        (
+            told.status.code(),
+            String::from_utf8(told.stdout).unwrap() + &said,
+        )
+    };
+    let workspace = folder.path().join("workspace");
+    let (code, said) = with_base(
+        quarry(&workspace)
+            .arg("run")
+            .arg(folder.path().join("sample.toml"))
+            .args(["--sample", "--room", "docker"]),
+    );
+    assert_eq!(code, Some(5), "{said}");
+    assert!(said.contains("run `uv` in the base image"), "{said}");
+    assert!(
+        said.contains(&format!("hint: add the library `{library}`")),
+        "{said}"
+    );
+    let (code, said) = with_base(quarry(&workspace).arg("doctor"));
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains(&format!("hint: add the library `{library}`")),
+        "{said}"
+    );
 }
 
 #[test]
