@@ -1,5 +1,7 @@
 //! An environment: an interpreter and locked dependencies, as of a date.
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -33,6 +35,21 @@ pub struct Environment {
     /// The packaging files that were read as the pull request leaves them; `None` when all were the base commit's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requirements_after: Option<RequirementsAfter>,
+}
+
+/// How an environment is installed beside its lock, and how tests are started in it: what another harness needs to do the
+/// same.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// Install lines in pip's language (`-e .[socks]`, `-r requirements/tests.txt`); what they ask of an index is in the lock.
+    pub install: Vec<String>,
+    /// The runner: `pytest`, `unittest` or `script`.
+    pub runner: String,
+    /// Its arguments, before the tests.
+    pub args: Vec<String>,
+    /// Environment variables of a test run, beside the room's own.
+    pub variables: BTreeMap<String, String>,
 }
 
 /// A constraint on the resolution and why it is there.

@@ -11,7 +11,7 @@ use crate::domain::candidate::{
     Candidate, CommitNote, DiffSource, FoundIn, IssueReference, Merge, MergeEvidence, MergeKind,
 };
 use crate::domain::decision::{Decision, Verdict};
-use crate::domain::environment::{Constraint, Environment};
+use crate::domain::environment::{Constraint, Environment, Setup};
 use crate::domain::ids::{BlobId, CandidateId, CommitSha};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
 use crate::domain::outcome::TestStatus;
@@ -175,6 +175,12 @@ pub(crate) fn verified(number: u32) -> Verified {
             newer: vec![],
             left_out: vec![],
             requirements_after: None,
+        },
+        setup: Setup {
+            install: vec!["-e .[test]".into()],
+            runner: "pytest".into(),
+            args: vec!["-q".into()],
+            variables: [("TZ".into(), "UTC".into())].into(),
         },
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::domain::attempt::{AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
 use crate::domain::decision::Decision;
-use crate::domain::environment::Environment;
+use crate::domain::environment::{Environment, Setup};
 use crate::domain::ids::{BlobId, CandidateId, RuleId};
 use crate::domain::oracle::Oracle;
 use crate::domain::patch::Part;
@@ -85,6 +85,8 @@ pub struct Verified {
     pub strength: Option<Strength>,
     /// Where they ran.
     pub environment: Environment,
+    /// How that was installed, and how they were started.
+    pub setup: Setup,
 }
 
 /// A candidate's diff and the part of each of its files, in [`Candidate::files`]' order; `None` for a file that the split

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::domain::candidate::MergeKind;
+use crate::domain::environment::Setup;
 use crate::domain::ids::{BlobId, CommitSha, InstanceId, RepoName, TestId};
 use crate::domain::oracle::{FlakyTest, NullRun, OrderDependentTest, RanScope};
 use crate::domain::outcome::TestStatus;
@@ -107,6 +108,9 @@ pub struct Instance {
     /// Dependencies are those an index had before this moment.
     #[schemars(with = "String")]
     pub exclude_newer: Timestamp,
+    /// How the environment is installed beside its lock, and how tests are started.
+    #[serde(default)]
+    pub setup: Setup,
 }
 
 /// The fields that hold patches.

@@ -85,6 +85,7 @@ pub fn row(
         environment: environment.key.clone(),
         lock: environment.lock.clone(),
         exclude_newer: environment.exclude_newer,
+        setup: verified.setup.clone(),
     })
 }
 

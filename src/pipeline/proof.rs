@@ -3,7 +3,7 @@
 use crate::build;
 use crate::domain::attempt::{AttemptOutcome, Stage};
 use crate::domain::candidate::Candidate;
-use crate::domain::environment::Environment;
+use crate::domain::environment::{Environment, Setup};
 use crate::domain::ids::{BlobId, CandidateId};
 use crate::emit::{Ended, Verified};
 use crate::verify::run::{Measured, VerifyOutcome};
@@ -92,6 +92,7 @@ impl Proof {
         outcome: VerifyOutcome,
         measured: Measured,
         environment: Environment,
+        setup: Setup,
     ) -> Option<Self> {
         match outcome {
             VerifyOutcome::Verified(verified) => {
@@ -107,6 +108,7 @@ impl Proof {
                     oracle: verified.oracle,
                     strength: measured.strength,
                     environment,
+                    setup,
                 });
             }
             VerifyOutcome::Failed(failure) => {

@@ -239,7 +239,10 @@ impl<'a> Prover<'a> {
                         let tests = fail_to_pass(&outcome);
                         let measured = self.verifier.known_strength(&subject, tests)?;
                         if measured.complete || !self.may_work() {
-                            return Ok(proof.built(Ok(&described)).judged(outcome, measured, described));
+                            let setup = environment.setup(&self.recipe.verification);
+                            return Ok(proof
+                                .built(Ok(&described))
+                                .judged(outcome, measured, described, setup));
                         }
                     }
                 }
@@ -270,7 +273,10 @@ impl<'a> Prover<'a> {
         };
         let outcome = self.verifier.verify(&request).await?;
         let measured = self.verifier.strength(&request, fail_to_pass(&outcome)).await?;
-        Ok(proof.built(Ok(&described)).judged(outcome, measured, described))
+        let setup = environment.setup(&self.recipe.verification);
+        Ok(proof
+            .built(Ok(&described))
+            .judged(outcome, measured, described, setup))
     }
 
     /// What building is asked, for the candidate's tree exported at `tree`.

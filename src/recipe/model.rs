@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::room::RoomRecipe;
 use super::variants::{Policy, Variant};
-use crate::domain::environment::{Constraint, LeftOut, Newer};
+use crate::domain::environment::{Constraint, LeftOut, Newer, Setup};
 use crate::domain::ids::{RepoName, RuleId};
 
 /// A whole recipe: everything a dataset is made by.
@@ -260,6 +260,17 @@ impl EnvironmentRecipe {
             settings.args.clone_from(args);
         }
         settings
+    }
+
+    /// What another harness needs to install it and to start tests in it.
+    pub fn setup(&self, dataset: &Verification) -> Setup {
+        let settings = self.verification(dataset);
+        Setup {
+            install: self.install.clone(),
+            runner: settings.runner.name().to_owned(),
+            args: settings.args,
+            variables: self.env.clone(),
+        }
     }
 }
 
