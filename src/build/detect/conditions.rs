@@ -2,20 +2,30 @@
 //! was filled in before. What is not decided is taken both ways, and told.
 
 mod truth;
+mod variables;
+
+use std::collections::BTreeMap;
 
 use self::truth::{Truth, glob, is_known, is_test, known, test};
+use self::variables::{Variables, sets};
 use super::command::acts;
 use super::plan::{Act, Step};
 use super::proposal::Place;
 use super::shell::{Command, Joined, commands};
 
-/// The steps of a shell's text; `place` gives the line that many below its first.
-pub(super) fn steps(text: &str, place: &dyn Fn(u32) -> Place) -> Vec<Step> {
+/// The steps of a shell's text; `place` gives the line that many below its first. `environment` is what is set where it
+/// runs, as far as that is known.
+pub(super) fn steps(
+    text: &str,
+    environment: &BTreeMap<String, String>,
+    place: &dyn Fn(u32) -> Place,
+) -> Vec<Step> {
     let mut steps = Vec::new();
-    for taken in taken(commands(text)) {
+    for taken in taken(commands(text), environment) {
         let place = place(taken.command.offset);
         let acts = acts(&taken.command.words);
-        if acts.is_empty() {
+        // A variable of the shell's own is no part of what programs see.
+        if acts.is_empty() || sets(&taken.command.words).is_some() {
             continue;
         }
         if let Some(note) = taken.note {
@@ -65,8 +75,11 @@ impl Frame {
     }
 }
 
-fn taken(commands: Vec<Command>) -> Vec<Taken> {
-    let mut reader = Reader::default();
+fn taken(commands: Vec<Command>, environment: &BTreeMap<String, String>) -> Vec<Taken> {
+    let mut reader = Reader {
+        variables: Variables::new(&commands, environment),
+        ..Reader::default()
+    };
     for command in commands {
         reader.command(command);
     }
@@ -79,6 +92,7 @@ struct Reader {
     out: Vec<Taken>,
     /// How the list of commands that is joined by `&&` and `||` came out so far, and its last words.
     list: Option<(Truth, String)>,
+    variables: Variables,
 }
 
 impl Reader {
@@ -86,6 +100,7 @@ impl Reader {
         if !matches!(command.joined, Joined::And | Joined::Or | Joined::Pipe) {
             self.list = None;
         }
+        self.variables.fill(&mut command.words);
         let mut in_pattern = command.joined == Joined::Clause;
         loop {
             let first = command.words.first().map(String::as_str).unwrap_or_default();
@@ -240,6 +255,10 @@ impl Reader {
             (Some((truth, _)), Joined::Pipe) => (*truth != Truth::No, None, *truth),
             _ => (true, None, own),
         };
+        let is_joined_loosely = matches!(
+            (&self.list, command.joined),
+            (Some((Truth::Unknown, _)), Joined::And | Joined::Or)
+        );
         self.list = Some((next, words.clone()));
         let mut note = joined_note;
         let mut runs = runs;
@@ -252,6 +271,7 @@ impl Reader {
             .iter_mut()
             .find(|frame| frame.now == Truth::Unknown && !frame.told)
             && !acts(&command.words).is_empty()
+            && sets(&command.words).is_none()
         {
             frame.told = true;
             note = Some(format!(
@@ -259,6 +279,8 @@ impl Reader {
                 frame.asks
             ));
         }
+        let is_sure = self.frames.iter().all(|frame| frame.now == Truth::Yes) && !is_joined_loosely;
+        self.variables.learn(&command.words, runs, is_sure);
         self.out.push(Taken { command, runs, note });
     }
 }
@@ -324,7 +346,10 @@ mod tests {
             };
             format!("{} {what}", step.place.line.unwrap_or_default())
         };
-        steps(text, &place).into_iter().map(line).collect()
+        steps(text, &BTreeMap::new(), &place)
+            .into_iter()
+            .map(line)
+            .collect()
     }
 
     #[test]
@@ -376,6 +401,33 @@ mod tests {
                 "4 g"
             ]
         );
+    }
+
+    #[test]
+    fn variables_of_the_text_are_filled_in() {
+        let text = "python -m pip install --upgrade pip\nif [[ full == 'full' ]]; then EXTRAS=',stats'; fi\n\
+                    if [[ latest == 'pinned' ]]; then DEPS='-r ci/pinned.txt'; fi\npip install .[dev$EXTRAS] $DEPS\n";
+        assert_eq!(of(text), ["3 -e .[dev,stats]"]);
+        let pinned = text.replace("latest", "pinned");
+        assert_eq!(of(&pinned), ["3 -e .[dev,stats]", "3 -r ci/pinned.txt"]);
+        // Nobody knows whether it is set.
+        let open = "if [ -f a ]; then X=six; fi\npip install ${X} ${Y:-seven} $Z eight\n";
+        let installs: Vec<_> = of(open).into_iter().filter(|line| !line.contains('(')).collect();
+        assert_eq!(installs, ["1 eight"]);
+        assert_eq!(
+            of(
+                "Y=\npip install ${Y:-seven}\nexport A=nine\npip install $A\nif [ \"$Y\" = \"\" ]; then pip install ten; fi"
+            ),
+            ["1 seven", "2 Env(\"A\", \"nine\")", "3 nine", "4 ten"]
+        );
+    }
+
+    #[test]
+    fn the_environment_is_filled_in() {
+        let environment = BTreeMap::from([("EXTRA".to_owned(), "test,yaml".to_owned())]);
+        let place = |offset| Place::new("f", offset);
+        let steps = steps("pip install -e '.[${EXTRA}]'", &environment, &place);
+        assert_eq!(steps[0].act, Act::Install("-e .[test,yaml]".to_owned()));
     }
 
     proptest! {

@@ -133,7 +133,7 @@ impl Hatch {
         match command {
             Some(list) => {
                 for (text, line) in list.texts() {
-                    steps.extend(self.script(environment, text, &place(line)));
+                    steps.extend(commands_of(&chain, text, &place(line)));
                 }
             }
             None if own_tests => steps.push(Step {
@@ -157,41 +157,6 @@ impl Hatch {
         })
     }
 
-    /// A script's commands; a command may be another script's name.
-    fn script(&self, environment: &str, text: &str, place: &Place) -> Vec<Step> {
-        let text = text
-            .trim_start_matches("- ")
-            .replace("{args}", "")
-            .replace("{args:", "{");
-        let text = text.replace(['{', '}'], "");
-        let mut steps = Vec::new();
-        for command in commands(&text) {
-            let acts = acts(&command.words);
-            let known = command
-                .words
-                .first()
-                .and_then(|name| self.table.as_ref()?.0.at(&[environment, "scripts", name]));
-            let inner = known
-                .filter(|_| acts.is_empty())
-                .into_iter()
-                .flat_map(Value::texts);
-            for (text, _) in inner {
-                for command in commands(text) {
-                    steps.extend(super::command::acts(&command.words).into_iter().map(|act| Step {
-                        place: place.clone(),
-                        act,
-                    }));
-                }
-            }
-            steps.extend(acts.into_iter().map(|act| Step {
-                place: place.clone(),
-                act,
-            }));
-        }
-        steps.retain(|step| !matches!(step.act, Act::Go(Elsewhere::Hatch(..))));
-        steps
-    }
-
     /// Every script that may be the tests', with its environment.
     pub(super) fn plans(&self) -> Vec<Plan> {
         let Some((table, _)) = &self.table else {
@@ -209,5 +174,91 @@ impl Hatch {
                 .and_then(|_| self.find("hatch-test", "run")),
         );
         plans
+    }
+}
+
+/// A script's commands; a command may be the name of another one of the environment's, or of those that it takes over.
+fn commands_of(chain: &[&Value], text: &str, place: &Place) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for command in commands(&plain(text)) {
+        let acts = acts(&command.words);
+        let name = command.words.first().filter(|_| acts.is_empty());
+        let known = name.and_then(|name| chain.iter().find_map(|table| table.at(&["scripts", name])));
+        for (text, _) in known.into_iter().flat_map(Value::texts) {
+            for command in commands(&plain(text)) {
+                steps.extend(super::command::acts(&command.words).into_iter().map(|act| Step {
+                    place: place.clone(),
+                    act,
+                }));
+            }
+        }
+        steps.extend(acts.into_iter().map(|act| Step {
+            place: place.clone(),
+            act,
+        }));
+    }
+    steps.retain(|step| !matches!(step.act, Act::Go(Elsewhere::Hatch(..))));
+    steps
+}
+
+/// A command without its mark for "may fail", with the default in the place of arguments.
+fn plain(text: &str) -> String {
+    let text = text
+        .trim_start_matches("- ")
+        .replace("{args}", "")
+        .replace("{args:", "{");
+    text.replace(['{', '}'], "")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::detect::tests::{of, short};
+
+    fn proposals(more: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let text = format!("[build-system]\nrequires = ['hatchling']\n[project]\nname = 'pantry'\n{more}");
+        let own = [("pyproject.toml", text.as_str())];
+        let detected = of(&[&own[..], files].concat(), "2024-06-01T00:00:00Z");
+        let all = short(&detected);
+        let lines = all.lines().filter(|line| line.contains("3.12-hatch"));
+        lines.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn scripts_that_call_each_other_are_followed() {
+        let table = "[tool.hatch.envs.default]\ndependencies = ['coverage[toml]>=6.5', 'pytest']\n[tool.hatch.envs.default.scripts]\n\
+                     test = 'pytest {args:tests}'\ntest-cov = 'coverage run -m pytest {args:tests}'\n\
+                     cov-report = ['- coverage combine', 'coverage report']\ncov = ['test-cov', 'cov-report']\n\
+                     [[tool.hatch.envs.all.matrix]]\npython = ['3.8', '3.12']\n";
+        assert_eq!(
+            proposals(table, &[]),
+            ["detected-3.12-hatch-default: coverage[toml]>=6.5 | pytest | -e ."]
+        );
+    }
+
+    #[test]
+    fn an_environment_has_features_variables_and_a_file_of_its_own() {
+        let file = "[envs.default]\nextra-dependencies = ['pytest-xdist']\n[envs.test]\nfeatures = ['yaml']\n\
+                    dependencies = ['pytest>=7', 'trustme']\n[envs.test.env-vars]\nPANTRY = 'full'\n[envs.test.scripts]\n\
+                    run = 'pytest -p no:randomly {args}'\n[envs.lint]\ndetached = true\ndependencies = ['ruff']\n\
+                    [envs.lint.scripts]\ncheck = 'ruff check .'\n";
+        let extra = "[project.optional-dependencies]\nyaml = ['pyyaml']\n";
+        assert_eq!(
+            proposals(extra, &[("hatch.toml", file)]),
+            [
+                "detected-3.12-hatch-test: pytest>=7 | trustme | pytest-xdist | -e .[yaml] (-p no:randomly) PANTRY=full"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_script_of_the_template_is_known_by_its_name() {
+        let table = "[tool.hatch.envs.default]\ndependencies = ['pytest']\n[tool.hatch.envs.default.scripts]\n\
+                     unit = 'pytest tests/unit'\n[tool.hatch.envs.test]\nextra-dependencies = ['six']\n\
+                     [tool.hatch.envs.test.scripts]\nall = ['unit']\n";
+        assert!(
+            proposals(table, &[]).contains(&"detected-3.12-hatch-test: pytest | six | -e .".to_owned()),
+            "{:?}",
+            proposals(table, &[])
+        );
     }
 }

@@ -269,7 +269,7 @@ fn shell_files(tree: &Tree<'_>) -> BTreeMap<String, Plan> {
             source: Source::Make,
             name: path.to_owned(),
             place: Place::file(path),
-            steps: conditions::steps(&text, &|offset| Place::new(path, offset + 1)),
+            steps: conditions::steps(&text, &BTreeMap::new(), &|offset| Place::new(path, offset + 1)),
             worth: 0,
         };
         plans.insert(path.to_owned(), plan);

@@ -71,12 +71,8 @@ pub(super) fn travis(file: &str, document: &Value, python: Minor) -> Vec<Plan> {
         for key in ["before_install", "install", "before_script", "script"] {
             let value = job.at(&[key]).or_else(|| document.at(&[key]));
             for (text, line) in value.into_iter().flat_map(Value::texts) {
-                let text = form.iter().fold(text.to_owned(), |text, (name, value)| {
-                    text.replace(&format!("${{{name}}}"), value)
-                        .replace(&format!("${name}"), value)
-                });
                 let place = |offset| Place::new(file, line + offset);
-                steps.extend(conditions::steps(&text, &place));
+                steps.extend(conditions::steps(text, &form, &place));
             }
         }
         let plan = Plan {
@@ -115,7 +111,7 @@ fn scripts(file: &str, value: &Value, steps: &mut Vec<Step>, depth: usize) {
     }
     for (key, _, inner) in value.entries() {
         if matches!(key, "script" | "bash") {
-            run_text(file, inner, &FormOf::new(), steps);
+            run_text(file, inner, &FormOf::new(), &FormOf::new(), steps);
         }
         scripts(file, inner, steps, depth + 1);
     }
@@ -123,5 +119,41 @@ fn scripts(file: &str, value: &Value, steps: &mut Vec<Step>, depth: usize) {
         for inner in list {
             scripts(file, inner, steps, depth + 1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::detect::tests::{of, short};
+
+    fn first(travis: &str, more: &[(&str, &str)]) -> String {
+        let files = [("setup.py", "setup(name='pantry')\n"), (".travis.yml", travis)];
+        let detected = of(&[&files[..], more].concat(), "2019-06-01T00:00:00Z");
+        short(&detected).lines().next().unwrap_or_default().to_owned()
+    }
+
+    #[test]
+    fn variables_of_a_line_choose_what_is_installed() {
+        let travis = "language: python\npython:\n  - \"3.6\"\n  - \"3.7\"\nenv:\n  global:\n    - DB=sqlite\n  matrix:\n    \
+                      - DJANGO='Django>=2.2,<3.0' DJANGO_OPTIONAL=no\n    - DJANGO='Django>=1.11,<2.0'\ninstall:\n  \
+                      - pip install $DJANGO\n  - if [[ $DJANGO_OPTIONAL == yes ]]; then pip install optional; fi\n  \
+                      - if [[ $TRAVIS_PYTHON_VERSION == 2.7 ]]; then pip install mock; fi\n  - pip install -e .[test]\n\
+                      script:\n  - pytest tests\n";
+        assert_eq!(
+            first(travis, &[]),
+            "detected-3.7-job-travis: Django>=2.2,<3.0 | pytest | -e .[test] DB=sqlite DJANGO=Django>=2.2,<3.0 DJANGO_OPTIONAL=no"
+        );
+    }
+
+    #[test]
+    fn a_job_of_the_list_goes_to_its_tox_environment() {
+        let travis = "language: python\ninstall: pip install tox\nscript: tox\njobs:\n  include:\n    - python: '3.7'\n      \
+                      env: TOXENV=py37-extra\n    - python: '3.7'\n      os: osx\n      env: TOXENV=py37\n    - stage: deploy\n      \
+                      python: '3.6'\n      script: skip\n";
+        let tox = "[tox]\nenvlist = py37-{extra,plain}\n[testenv]\ndeps =\n    pytest\n    extra: six\ncommands = pytest {posargs}\n";
+        assert_eq!(
+            first(travis, &[("tox.ini", tox)]),
+            "detected-3.7-job-travis: pytest | six | -e ."
+        );
     }
 }

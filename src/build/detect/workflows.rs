@@ -179,8 +179,16 @@ fn github(file: &str, document: &Value, id: &str, line: u32, job: &Value, python
             continue;
         }
         let mut steps = Vec::new();
-        for env in [document.at(&["env"]), job.at(&["env"])] {
-            variables(file, env, &form, &mut steps);
+        let mut environment = FormOf::new();
+        let of_job = variables(file, job.at(&["env"]), &form);
+        for (place, name, value) in variables(file, document.at(&["env"]), &form) {
+            // What the job sets takes the place of what the workflow does.
+            if of_job.iter().all(|(_, other, _)| *other != name) {
+                set(&mut steps, &mut environment, place, name, value);
+            }
+        }
+        for (place, name, value) in of_job {
+            set(&mut steps, &mut environment, place, name, value);
         }
         for step in job.at(&["steps"]).into_iter().flat_map(Value::members) {
             if step
@@ -189,9 +197,12 @@ fn github(file: &str, document: &Value, id: &str, line: u32, job: &Value, python
             {
                 continue;
             }
-            variables(file, step.at(&["env"]), &form, &mut steps);
+            let mut environment = environment.clone();
+            for (place, name, value) in variables(file, step.at(&["env"]), &form) {
+                set(&mut steps, &mut environment, place, name, value);
+            }
             if let Some(run) = step.at(&["run"]) {
-                run_text(file, run, &form, &mut steps);
+                run_text(file, run, &form, &environment, &mut steps);
             }
             action(file, step, &form, &mut steps);
         }
@@ -247,22 +258,25 @@ fn forms(job: &Value, python: Minor) -> Vec<FormOf> {
             forms = more;
         }
     }
-    let included: Vec<FormOf> = matrix
-        .and_then(|matrix| matrix.at(&["include"]))
-        .into_iter()
-        .flat_map(Value::members)
-        .map(|entry| {
+    let entries = |name: &str| -> Vec<FormOf> {
+        let entries = matrix.and_then(|matrix| matrix.at(&[name]));
+        let form = |entry: &Value| {
             let mut form = FormOf::new();
             for (key, _, value) in entry.entries() {
                 insert(&mut form, key, value);
             }
             form
-        })
-        .collect();
-    if forms.len() == 1 && forms[0].is_empty() && !included.is_empty() {
-        forms.clear();
-    }
-    forms.extend(included);
+        };
+        entries.into_iter().flat_map(Value::members).map(form).collect()
+    };
+    let says = |form: &FormOf, entry: &FormOf| entry.iter().all(|(key, value)| form.get(key) == Some(value));
+    let excluded = entries("exclude");
+    forms.retain(|form| {
+        !excluded
+            .iter()
+            .any(|entry| !entry.is_empty() && says(form, entry))
+    });
+    include(&mut forms, entries("include"));
     forms.retain(|form| !form.values().any(|value| is_other_system(value)));
     let is_asked = |form: &FormOf| version_of(form).is_some_and(|text| minor_of(text) == Some(python));
     if forms.iter().any(is_asked) {
@@ -278,6 +292,29 @@ fn forms(job: &Value, python: Minor) -> Vec<FormOf> {
         }
     }
     forms
+}
+
+/// Adds each entry to every form of the matrix whose own values it leaves as they are; one that fits none is a form by
+/// itself. Source: GitHub's documentation, "Expanding or adding matrix configurations".
+fn include(forms: &mut Vec<FormOf>, entries: Vec<FormOf>) {
+    let has_own = forms.iter().any(|form| !form.is_empty());
+    let own = if has_own { forms.clone() } else { vec![] };
+    if !has_own && !entries.is_empty() {
+        forms.clear();
+    }
+    for entry in entries {
+        let mut fits_one = false;
+        for (form, own) in forms.iter_mut().zip(&own) {
+            let keeps = |(key, value): (&String, &String)| own.get(key).is_none_or(|known| known == value);
+            if entry.iter().all(keeps) {
+                form.extend(entry.clone());
+                fits_one = true;
+            }
+        }
+        if !fits_one {
+            forms.push(entry);
+        }
+    }
 }
 
 fn version_of(form: &FormOf) -> Option<&str> {
@@ -341,21 +378,27 @@ fn fill_some(text: &str, form: &FormOf) -> String {
     out
 }
 
-fn variables(file: &str, table: Option<&Value>, form: &FormOf, steps: &mut Vec<Step>) {
-    for (name, line, value) in table.into_iter().flat_map(Value::entries) {
-        if let Some(value) = value.text().and_then(|text| fill(text, form)) {
-            steps.push(Step {
-                place: Place::new(file, line),
-                act: Act::Env(name.to_owned(), value),
-            });
-        }
-    }
+/// What an `env` table sets: where, the name, the value.
+fn variables(file: &str, table: Option<&Value>, form: &FormOf) -> Vec<(Place, String, String)> {
+    let entries = table.into_iter().flat_map(Value::entries);
+    let set = entries.filter_map(|(name, line, value)| {
+        let value = value.text().and_then(|text| fill(text, form))?;
+        Some((Place::new(file, line), name.to_owned(), value))
+    });
+    set.collect()
 }
 
-pub(super) fn run_text(file: &str, run: &Value, form: &FormOf, steps: &mut Vec<Step>) {
+fn set(steps: &mut Vec<Step>, environment: &mut FormOf, place: Place, name: String, value: String) {
+    environment.insert(name.clone(), value.clone());
+    let act = Act::Env(name, value);
+    steps.push(Step { place, act });
+}
+
+/// The steps of a script, as they are for one form of a job, with what is set where it runs.
+pub(super) fn run_text(file: &str, run: &Value, form: &FormOf, environment: &FormOf, steps: &mut Vec<Step>) {
     let Some(text) = run.text() else { return };
     let place = |offset| Place::new(file, run.line + offset);
-    steps.extend(conditions::steps(&fill_some(text, form), &place));
+    steps.extend(conditions::steps(&fill_some(text, form), environment, &place));
 }
 
 /// Actions that install something by themselves.
@@ -409,3 +452,7 @@ fn holds(condition: &str, form: &FormOf) -> bool {
         !matches!(lower.as_str(), "failure()" | "false" | "cancelled()")
     })
 }
+
+#[cfg(test)]
+#[path = "workflows_tests.rs"]
+mod tests;
