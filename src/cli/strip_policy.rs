@@ -156,3 +156,55 @@ impl PolicyArgs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use schemars::JsonSchema;
+    use serde::Serialize;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Every word that a schema allows.
+    fn words(schema: &Value, found: &mut BTreeSet<String>) {
+        match schema {
+            Value::Object(map) => {
+                found.extend(map.get("const").and_then(Value::as_str).map(str::to_owned));
+                let listed = map.get("enum").and_then(Value::as_array);
+                found.extend(
+                    listed
+                        .into_iter()
+                        .flatten()
+                        .filter_map(Value::as_str)
+                        .map(str::to_owned),
+                );
+                map.values().for_each(|inner| words(inner, found));
+            }
+            Value::Array(list) => list.iter().for_each(|inner| words(inner, found)),
+            _ => {}
+        }
+    }
+
+    fn agree<Word: ValueEnum, Setting: From<Word> + Serialize + JsonSchema>() {
+        let mut here = BTreeSet::new();
+        for word in Word::value_variants() {
+            let name = word.to_possible_value().unwrap().get_name().to_owned();
+            let setting = serde_json::to_value(Setting::from(word.clone())).unwrap();
+            assert_eq!(setting, Value::from(name.as_str()));
+            here.insert(name);
+        }
+        let mut there = BTreeSet::new();
+        words(schemars::schema_for!(Setting).as_value(), &mut there);
+        assert_eq!(here, there);
+    }
+
+    #[test]
+    fn the_command_line_has_the_words_of_recipes() {
+        agree::<ModeArg, Mode>();
+        agree::<VariantArg, Variant>();
+        agree::<KeepArg, Keep>();
+        agree::<RemoveArg, Remove>();
+        agree::<DocstringsArg, DocstringsAsCode>();
+        agree::<CheckArg, Check>();
+    }
+}

@@ -327,8 +327,9 @@ fn an_interrupted_run_drains_and_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
     succeed(&mut sample_run(&whole));
-    let mut child = sample_run(&broken)
-        .stdout(Stdio::null())
+    let child = sample_run(&broken)
+        .arg("--json")
+        .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
@@ -340,8 +341,10 @@ fn an_interrupted_run_drains_and_goes_on() {
     }
     let pid = rustix::process::Pid::from_child(&child);
     rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let status = child.wait().unwrap();
-    assert_eq!(status.code(), Some(130), "{status}");
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
+    let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
+    assert_eq!(told, serde_json::json!({ "interrupted": true }));
     assert!(
         !broken.join("manifests/sample").exists(),
         "nothing is emitted by half a run"
