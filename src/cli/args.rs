@@ -74,6 +74,8 @@ pub enum Verb {
     Run(RunArgs),
     /// Read every merged pull request of a mirror into the ledger
     Mine(MineArgs),
+    /// Read a mirror's release notes: entries, and the pull requests that they tell of
+    Notes(super::notes::NotesArgs),
     /// Apply a recipe's rules, to what was mined or to an existing dataset
     Filter(FilterArgs),
     /// Build the environment of a repository at a commit and try its tests, or (--explain) show how that would be done

@@ -18,6 +18,7 @@
 //! | [`rate`] | how often a test passed, with its bounds |
 //! | [`event`] | what a running stage tells whoever watches |
 //! | [`variant`] | a variant of a commit's tree, as it was made |
+//! | [`notes`] | what release notes tell of a pull request |
 //! | [`history`] | commits and tree changes as git tells them |
 //! | [`hash`] | content hashes and keys |
 //! | [`base64`] | bytes as text |
@@ -36,6 +37,7 @@ pub mod history;
 pub mod ids;
 pub mod image;
 pub mod images;
+pub mod notes;
 pub mod oracle;
 pub mod outcome;
 pub mod patch;

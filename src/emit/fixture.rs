@@ -227,6 +227,7 @@ pub(crate) fn input() -> EmitInput {
             },
             source: recipe::Source::default(),
             split: recipe::Split::default(),
+            notes: crate::recipe::notes::NotesRecipe::default(),
             rules: vec![],
             environment: vec![],
             detection: recipe::Detection::default(),

@@ -9,6 +9,7 @@
 //! | [`mod@fast_import`] | a bare mirror out of a `git fast-import` stream |
 //! | [`mod@apply`] | laying a patch over a folder: all or nothing, byte exact |
 //! | [`bulk`] | thousands of commits and diffs at once, by the git program |
+//! | [`mod@edits`] | which commits wrote which lines of some files |
 //! | [`mod@seal`] | a work tree's own repository: one root commit and nothing else |
 //! | [`transport`] | cloning and fetching a mirror, by the git program |
 //! | [`program`] | the git program with an environment that the user's settings cannot bend |
@@ -21,6 +22,7 @@
 pub mod apply;
 pub mod borrow;
 pub mod bulk;
+pub mod edits;
 pub mod error;
 pub mod export;
 pub mod fast_import;

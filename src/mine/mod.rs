@@ -30,6 +30,7 @@ pub mod patch;
 mod pattern;
 pub mod plan;
 pub mod release;
+pub mod release_notes;
 pub mod roots;
 pub mod run;
 pub mod sides;

@@ -1,6 +1,7 @@
 //! The shell of mining: from a mirror, or an address to clone, to candidates and decisions in the ledger.
 
 mod error;
+pub mod landings;
 mod mirror;
 mod reader;
 mod refs;

@@ -12,6 +12,7 @@
 //! | [`language`] | the rule language and its facts |
 //! | [`load`](mod@load) | the passes in order, and the recipe's hash |
 //! | [`diagnostic`] | problems and how they are shown |
+//! | [`notes`] | how release notes are read |
 //! | [`python`] | which interpreter an environment asks for |
 //! | [`room`] | what a recipe asks of the rooms |
 //! | [`schema`](mod@schema) | the JSON Schema of recipes |
@@ -25,6 +26,7 @@ pub mod language;
 pub mod load;
 mod meaning;
 pub mod model;
+pub mod notes;
 pub mod python;
 pub mod room;
 pub mod schema;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::notes::NotesRecipe;
 use super::room::RoomRecipe;
 use super::variants::{Policy, Variant};
 use crate::domain::environment::{Constraint, LeftOut, Newer, Setup};
@@ -20,6 +21,9 @@ pub struct Recipe {
     /// How a diff is split into gold, test, docs and other.
     #[serde(default)]
     pub split: Split,
+    /// How release notes are read.
+    #[serde(default, skip_serializing_if = "NotesRecipe::is_default")]
+    pub notes: NotesRecipe,
     /// The rules, in the order they are shown; cheap ones (git facts) run before anything is built.
     #[serde(default, rename = "rule")]
     pub rules: Vec<Rule>,

@@ -48,6 +48,14 @@ pub enum MineError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A recipe's glob does not parse.
+    #[error("read the glob `{glob}` in `notes.files`: {source}")]
+    Glob {
+        /// The glob as written.
+        glob: String,
+        /// What is wrong with it.
+        source: globset::Error,
+    },
     /// A worker thread ended before its time.
     #[error("mine `{repo}`: a worker ended before its time")]
     Worker {
@@ -75,6 +83,7 @@ impl MineError {
                 vec!["in the mirror: `git symbolic-ref HEAD refs/heads/<branch>`".into()]
             }
             Self::Page { .. } => vec!["mine it again from the start: `quarry mine --again`".into()],
+            Self::Glob { .. } => vec!["globs match whole paths: `docs/news/*.rst`".into()],
             Self::Worker { .. } => vec!["run the same command again; what was recorded is kept".into()],
         }
     }

@@ -1,0 +1,174 @@
+//! `quarry notes --mirror PATH`: release notes as entries, with the pull requests that they tell of.
+
+use std::fmt::Write as _;
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::session::Session;
+use crate::domain::ids::RepoName;
+use crate::domain::notes::Kind;
+use crate::mine::release_notes::resolve::Resolved;
+use crate::mine::release_notes::run::{Notes, Settings, notes};
+use crate::mine::release_notes::summary::{Summary, summary};
+use crate::mine::release_notes::timeline::is_after;
+use crate::pipeline::PipelineError;
+use crate::recipe;
+
+/// `quarry notes`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Release notes are found by their paths and contents: changelogs and \"what's new\" pages in reStructuredText and
+Markdown, and towncrier's fragments, also those that a release took up and deleted. Every item is an entry, with or
+without a reference. Its pull requests are those that it names; else the one whose commits added its fragment, or
+wrote its lines; else the one whose messages say that it closes the issue that it names. What landed after an
+entry's version, or in an older one, is not taken. `--json` has everything that was found, and why.
+
+Examples:
+  quarry notes --mirror mirrors/pylint.git
+  quarry notes --mirror mirrors/xarray.git --since v2024.01.0 --features
+  quarry notes --mirror mirrors/flask.git --repo pallets/flask --json")]
+pub struct NotesArgs {
+    /// A git mirror with `refs/pull/*`
+    #[arg(long, value_name = "PATH")]
+    pub mirror: Utf8PathBuf,
+    /// The repository's name, where the mirror does not tell it
+    #[arg(long, value_name = "OWNER/NAME")]
+    pub repo: Option<RepoName>,
+    /// Only versions after this one
+    #[arg(long, value_name = "TAG")]
+    pub since: Option<String>,
+    /// Only features, enhancements, new checks and extensions
+    #[arg(long)]
+    pub features: bool,
+    /// Only the counts
+    #[arg(long)]
+    pub summary: bool,
+    /// Read the notes as this recipe's `[notes]` says
+    #[arg(long, value_name = "RECIPE")]
+    pub recipe: Option<Utf8PathBuf>,
+}
+
+pub(super) fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let recipe = args
+        .recipe
+        .as_ref()
+        .map(|file| recipe::load(file.as_std_path()))
+        .transpose()?;
+    let settings = Settings {
+        mirror: session.here.join(&args.mirror).into_std_path_buf(),
+        repo: args.repo.clone(),
+        notes: recipe.map(|loaded| loaded.recipe.notes).unwrap_or_default(),
+        jobs: session.jobs,
+        ..Settings::default()
+    };
+    let mut found = notes(&settings).map_err(PipelineError::from)?;
+    if let Some(tag) = &args.since {
+        if is_after(Some("0"), tag).is_none() {
+            let hint = "give a version: `v2.31.0`, `2.31`, `pylint-3.0.0`".to_owned();
+            return Err(CliError::usage(
+                format!("read `{tag}` of `--since` as a version"),
+                vec![hint],
+            ));
+        }
+        found
+            .entries
+            .retain(|resolved| is_after(resolved.entry.version.as_deref(), tag) == Some(true));
+    }
+    if args.features {
+        found.entries.retain(|resolved| resolved.entry.kind.is_feature());
+    }
+    if args.since.is_some() || args.features {
+        found.summary = summary(&found.entries);
+    }
+    if args.summary {
+        found.entries.clear();
+    }
+    session.printer.result(&found, &text(&found))?;
+    Ok(ExitCode::Success)
+}
+
+fn text(notes: &Notes) -> String {
+    let mut text = String::new();
+    for resolved in &notes.entries {
+        line(&mut text, resolved);
+    }
+    if !notes.entries.is_empty() {
+        text.push('\n');
+    }
+    counts(&mut text, notes, &notes.summary);
+    text
+}
+
+/// version, date, kind, pull requests, references, section: words.
+fn line(text: &mut String, resolved: &Resolved) {
+    let entry = &resolved.entry;
+    let pulls: Vec<String> = resolved
+        .chosen()
+        .map(|found| {
+            let best = found.evidence.first().map_or("", |evidence| evidence.name());
+            format!("#{} ({best})", found.number)
+        })
+        .collect();
+    let pulls = if pulls.is_empty() {
+        resolved.outcome.name().to_owned()
+    } else {
+        pulls.join(", ")
+    };
+    let references: Vec<String> = entry
+        .references
+        .iter()
+        .map(|found| format!("{}#{}", found.repo.as_deref().unwrap_or_default(), found.number))
+        .collect();
+    let words = entry.text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let words: String = words.chars().take(72).collect();
+    let section = entry.section.join(" > ");
+    let section: String = section.chars().take(28).collect();
+    let _ = writeln!(
+        text,
+        "{:<10} {:<10}  {:<13}  {:<28}  {pulls:<18}  [{}]  {words}",
+        entry.version.as_deref().unwrap_or("-"),
+        entry.date.as_deref().unwrap_or("-"),
+        entry.kind.name(),
+        section,
+        references.join(" "),
+    );
+}
+
+fn counts(text: &mut String, notes: &Notes, summary: &Summary) {
+    let features = &summary.features;
+    let _ = writeln!(
+        text,
+        "{}: {} versions in {} files, {} entries ({} with a reference, {} resolved to a merged pull request)",
+        notes.repo,
+        summary.versions,
+        summary.files,
+        summary.entries,
+        summary.with_reference,
+        summary.resolved,
+    );
+    let _ = writeln!(
+        text,
+        "  features: {} entries, {} with a reference, {} resolved to {} merged pull requests ({} of them by a choice among equals)",
+        features.entries,
+        features.with_reference,
+        features.resolved,
+        features.pull_requests,
+        features.ambiguous,
+    );
+    let outcomes: Vec<String> = features
+        .outcomes
+        .iter()
+        .map(|(outcome, count)| format!("{count} {}", outcome.name()))
+        .collect();
+    if !outcomes.is_empty() {
+        let _ = writeln!(text, "  how their search ended: {}", outcomes.join(", "));
+    }
+    let kinds: Vec<String> = Kind::ALL
+        .iter()
+        .filter_map(|kind| Some(format!("{} {}", summary.kinds.get(kind)?, kind.name())))
+        .collect();
+    let _ = writeln!(text, "  kinds: {}", kinds.join(", "));
+}

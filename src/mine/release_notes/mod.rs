@@ -1,0 +1,41 @@
+//! Release notes: what a project says of its own changes, as entries with the pull requests that they tell of.
+//!
+//! - **In:** files of a tree (reStructuredText, Markdown, towncrier's fragments), texts of releases on a forge; the
+//!   history of those files; what mining knows of pull requests.
+//! - **Out:** entries (version, section, kind, words, references, place), each with its pull requests and why.
+//! - **Always:** formats are told by paths and contents, never by a repository's name; no reference is lost: what names an
+//!   issue or a pull request is in some entry; an entry that names none is an entry all the same.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | [`model`] | an entry |
+//! | [`sources`], [`fragments`] | which files are release notes |
+//! | `pieces`, `rst`, `markdown` | what each line is |
+//! | [`timeline`] | releases, and what each first held |
+//! | [`resolve`] | which pull requests an entry tells of, and by which rule |
+//! | [`summary`](mod@summary) | what it comes to |
+//! | [`run`] | the shell |
+//! | `outline`, `versions`, `kinds`, [`headings`], `references` | from lines to entries |
+
+pub mod fragments;
+pub mod headings;
+mod kinds;
+mod markdown;
+pub mod model;
+mod outline;
+mod pieces;
+mod references;
+pub mod resolve;
+mod rst;
+pub mod run;
+pub mod sources;
+pub mod summary;
+pub mod timeline;
+mod versions;
+
+pub use headings::Headings;
+pub use model::{Entry, Format, Kind, Place, Reference, ReferenceKind};
+pub use sources::{ReleaseBody, Source, read_document, read_fragment, read_release, source};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,465 @@
+//! From entries to the pull requests that they tell of.
+//!
+//! What may show a pull request, the best first:
+//!
+//! | evidence | what it is |
+//! |---|---|
+//! | `named` | the entry names the pull request itself |
+//! | `fragment` | its commits added the fragment that the entry was made of |
+//! | `line` | its commits wrote the entry's lines into the notes |
+//! | `api` | the forge says that it closed an issue that the entry names |
+//! | `closes` | its messages say that it closes that issue |
+//! | `mentions` | its messages name that issue |
+//!
+//! **The rule.** Only pull requests that landed count, and only those that can be of the entry's version: not one that
+//! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
+//! notes have it in the wrong place). Of what is left, every pull request that the entry names is
+//! chosen; where it names none, the one with the best evidence: by rank, then by how many kinds of evidence it has, then
+//! reverts and backports last, then the one that landed first, then the lower number. All that were found are kept.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use serde::{Deserialize, Serialize};
+
+use super::model::Entry;
+use super::timeline::{Timeline, When};
+use crate::domain::ids::{CommitSha, RepoName};
+use crate::mine::graph::Node;
+
+/// What shows that an entry tells of a pull request, the best first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Evidence {
+    /// The entry names it.
+    Named,
+    /// It added the entry's fragment.
+    Fragment,
+    /// It wrote the entry's lines.
+    Line,
+    /// The forge says that it closed the entry's issue.
+    Api,
+    /// Its messages say so.
+    Closes,
+    /// Its messages name the issue.
+    Mentions,
+}
+
+impl Evidence {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Named => "named",
+            Self::Fragment => "fragment",
+            Self::Line => "line",
+            Self::Api => "api",
+            Self::Closes => "closes",
+            Self::Mentions => "mentions",
+        }
+    }
+}
+
+/// A pull request that an entry may tell of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Found {
+    /// Its number.
+    pub number: u32,
+    /// What shows it, the best first.
+    pub evidence: Vec<Evidence>,
+    /// What became of it.
+    pub verdict: Verdict,
+}
+
+/// Whether a pull request that was found is the entry's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It is.
+    Chosen,
+    /// Another one has better evidence.
+    Weaker,
+    /// It landed after the entry's version.
+    Later,
+    /// An older version held it.
+    Earlier,
+    /// It did not land.
+    NotMerged,
+}
+
+/// An entry with its pull requests.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resolved {
+    /// The entry.
+    pub entry: Entry,
+    /// Every pull request that was found, by number.
+    pub pulls: Vec<Found>,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Whether the rule had to choose among several with equally good evidence.
+    pub ambiguous: bool,
+}
+
+/// How the search for an entry's pull requests ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// It tells of at least one pull request that landed.
+    Resolved,
+    /// It names nothing, and no pull request wrote its lines.
+    NoReference,
+    /// It names issues, and git does not tell which pull request closed them.
+    IssueOnly,
+    /// It names only pull requests that did not land.
+    NotMerged,
+    /// What was found landed in another version.
+    OtherVersion,
+    /// It names only other repositories.
+    Elsewhere,
+}
+
+impl Outcome {
+    /// Its name in tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Resolved => "resolved",
+            Self::NoReference => "no-reference",
+            Self::IssueOnly => "issue-only",
+            Self::NotMerged => "not-merged",
+            Self::OtherVersion => "other-version",
+            Self::Elsewhere => "elsewhere",
+        }
+    }
+}
+
+impl Resolved {
+    /// The pull requests that the entry tells of.
+    pub fn chosen(&self) -> impl Iterator<Item = &Found> {
+        self.pulls.iter().filter(|found| found.verdict == Verdict::Chosen)
+    }
+}
+
+/// A pull request that landed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LandedAt {
+    /// By which commit.
+    pub commit: Node,
+    /// When, in seconds since 1970.
+    pub at: i64,
+    /// Whether it undoes another change, or carries one to another branch.
+    pub second_hand: bool,
+}
+
+/// What is known of a repository's pull requests and of the history of its notes.
+#[derive(Debug, Default)]
+pub struct Known {
+    /// The repository.
+    pub repo: Option<RepoName>,
+    /// Every pull request that there is.
+    pub pulls: BTreeSet<u32>,
+    /// Those that landed.
+    pub landed: BTreeMap<u32, LandedAt>,
+    /// For each issue the pull requests whose messages name it, and whether they say that they close it.
+    pub namers: BTreeMap<u32, BTreeMap<u32, bool>>,
+    /// The same from the forge: who closed an issue.
+    pub closers: BTreeMap<u32, Vec<u32>>,
+    /// For each number and type of a fragment the pull requests that added one.
+    pub fragments: BTreeMap<u32, BTreeSet<u32>>,
+    /// For each line of the notes the pull request that wrote it first, if it was one.
+    pub lines: HashMap<String, Option<u32>>,
+    /// Releases.
+    pub timeline: Timeline,
+}
+
+/// The shortest line, in bytes, that says who wrote it: shorter ones stand in many entries.
+pub const LEAST_LINE: usize = 16;
+
+/// A line of the notes as [`Known::lines`] has it.
+pub fn key(line: &str) -> Option<String> {
+    let text = line.split_whitespace().collect::<Vec<_>>().join(" ");
+    (text.len() >= LEAST_LINE).then_some(text)
+}
+
+impl Known {
+    /// Finds an entry's pull requests. `lines` are the lines that it stands on in its file.
+    pub fn resolve(&self, entry: Entry, lines: &[&str]) -> Resolved {
+        let mut evidence: BTreeMap<u32, BTreeSet<Evidence>> = BTreeMap::new();
+        let mut add = |number: u32, kind: Evidence| {
+            evidence.entry(number).or_default().insert(kind);
+        };
+        let mut here = 0;
+        for reference in &entry.references {
+            if !self.is_home(reference.repo.as_deref()) {
+                continue;
+            }
+            here += 1;
+            let number = reference.number;
+            if self.pulls.contains(&number) {
+                add(number, Evidence::Named);
+            }
+            self.fragments
+                .get(&number)
+                .into_iter()
+                .flatten()
+                .for_each(|pull| add(*pull, Evidence::Fragment));
+            self.closers
+                .get(&number)
+                .into_iter()
+                .flatten()
+                .for_each(|pull| add(*pull, Evidence::Api));
+            for (pull, closes) in self.namers.get(&number).into_iter().flatten() {
+                add(
+                    *pull,
+                    if *closes {
+                        Evidence::Closes
+                    } else {
+                        Evidence::Mentions
+                    },
+                );
+            }
+        }
+        if let Some(writer) = self.writer(lines) {
+            add(writer, Evidence::Line);
+        }
+        let mut pulls: Vec<Found> = evidence
+            .into_iter()
+            .map(|(number, evidence)| {
+                let own_word = evidence.contains(&Evidence::Named)
+                    && (evidence.contains(&Evidence::Line) || evidence.contains(&Evidence::Fragment));
+                let verdict = match self.first_verdict(&entry, number) {
+                    Verdict::Later | Verdict::Earlier if own_word => Verdict::Weaker,
+                    verdict => verdict,
+                };
+                Found {
+                    number,
+                    evidence: evidence.into_iter().collect(),
+                    verdict,
+                }
+            })
+            .collect();
+        let ambiguous = self.choose(&mut pulls);
+        // Who wrote the lines at another time (a file that moved, a mended word) tells nothing.
+        let has = |verdict| {
+            let only_line = |found: &Found| found.evidence == [Evidence::Line] && verdict != Verdict::Chosen;
+            pulls
+                .iter()
+                .any(|found| found.verdict == verdict && !only_line(found))
+        };
+        let outcome = match () {
+            () if has(Verdict::Chosen) => Outcome::Resolved,
+            () if has(Verdict::Later) || has(Verdict::Earlier) => Outcome::OtherVersion,
+            () if has(Verdict::NotMerged) => Outcome::NotMerged,
+            () if here > 0 => Outcome::IssueOnly,
+            () if !entry.references.is_empty() => Outcome::Elsewhere,
+            () => Outcome::NoReference,
+        };
+        Resolved {
+            entry,
+            pulls,
+            outcome,
+            ambiguous,
+        }
+    }
+
+    fn is_home(&self, repo: Option<&str>) -> bool {
+        // A repository that moved has its old name in old addresses: the same last part is taken for the same one.
+        let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+        match (repo, &self.repo) {
+            (None, _) => true,
+            (Some(repo), Some(home)) => {
+                last(repo) == last(home.name()) || repo.eq_ignore_ascii_case(&home.to_string())
+            }
+            (Some(_), None) => false,
+        }
+    }
+
+    /// Who wrote most of these lines, by their lengths.
+    fn writer(&self, lines: &[&str]) -> Option<u32> {
+        let mut votes: BTreeMap<Option<u32>, usize> = BTreeMap::new();
+        for line in lines {
+            if let Some(key) = key(line)
+                && let Some(writer) = self.lines.get(&key)
+            {
+                *votes.entry(*writer).or_default() += key.len();
+            }
+        }
+        let (writer, _) = votes
+            .into_iter()
+            .max_by_key(|(writer, votes)| (*votes, writer.is_some()))?;
+        writer
+    }
+
+    fn first_verdict(&self, entry: &Entry, number: u32) -> Verdict {
+        let Some(landed) = self.landed.get(&number) else {
+            return Verdict::NotMerged;
+        };
+        let (version, date) = (entry.version.as_deref(), entry.date.as_deref());
+        match self.timeline.place(version, date, landed.commit, landed.at) {
+            When::Within => Verdict::Weaker,
+            When::Later => Verdict::Later,
+            When::Earlier => Verdict::Earlier,
+        }
+    }
+
+    /// Chooses among those that can be the entry's; whether several were equally good.
+    fn choose(&self, pulls: &mut [Found]) -> bool {
+        let named: Vec<usize> = (0..pulls.len())
+            .filter(|place| {
+                let found = &pulls[*place];
+                found.verdict == Verdict::Weaker && found.evidence.contains(&Evidence::Named)
+            })
+            .collect();
+        if !named.is_empty() {
+            for place in named {
+                pulls[place].verdict = Verdict::Chosen;
+            }
+            return false;
+        }
+        let rank = |found: &Found| {
+            let landed = self.landed.get(&found.number);
+            let best = found.evidence.first().copied();
+            let good = (
+                landed.is_some_and(|landed| landed.second_hand),
+                best,
+                usize::MAX - found.evidence.len(),
+            );
+            (good, landed.map(|landed| landed.at), found.number)
+        };
+        let mut able: Vec<usize> = (0..pulls.len())
+            .filter(|place| pulls[*place].verdict == Verdict::Weaker)
+            .collect();
+        able.sort_by_key(|place| rank(&pulls[*place]));
+        let Some(first) = able.first() else { return false };
+        let ambiguous = able
+            .get(1)
+            .is_some_and(|second| rank(&pulls[*first]).0 == rank(&pulls[*second]).0);
+        pulls[*first].verdict = Verdict::Chosen;
+        ambiguous
+    }
+}
+
+/// Who wrote each line first: `edits` come oldest first, each with its commit's pull request and the lines it added. A
+/// commit that added more than `most` lines (a release that collects fragments, a file that moved) wrote none of its
+/// own accord: its lines are nobody's.
+pub fn first_writers<'e>(
+    edits: impl Iterator<Item = (Option<u32>, CommitSha, &'e [Vec<u8>])>,
+    sizes: &BTreeMap<CommitSha, usize>,
+    most: usize,
+) -> HashMap<String, Option<u32>> {
+    let mut lines = HashMap::new();
+    for (pull, commit, added) in edits {
+        let pull = pull.filter(|_| sizes.get(&commit).is_none_or(|size| *size <= most));
+        for line in added {
+            if let Some(key) = key(&String::from_utf8_lossy(line)) {
+                lines.entry(key).or_insert(pull);
+            }
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::path::RepoPath;
+    use crate::mine::release_notes::{Headings, read_document};
+
+    fn known() -> Known {
+        let landed = |commit, second_hand| LandedAt {
+            commit,
+            at: i64::from(commit),
+            second_hand,
+        };
+        let name = "ada/lines".parse().unwrap();
+        Known {
+            repo: Some(name),
+            pulls: [7, 8, 9, 10, 11].into(),
+            landed: [
+                (7, landed(3, false)),
+                (8, landed(4, false)),
+                (9, landed(5, true)),
+                (11, landed(6, false)),
+            ]
+            .into(),
+            namers: [
+                (1, [(7, false), (8, true)].into()),
+                (2, [(9, true), (8, true), (11, true)].into()),
+            ]
+            .into(),
+            closers: [(3, vec![9])].into(),
+            fragments: [(1, [11].into())].into(),
+            lines: [
+                ("An unnamed change of mine.".to_owned(), Some(8)),
+                ("Nobody wrote this line.".to_owned(), None),
+            ]
+            .into(),
+            timeline: Timeline::default(),
+        }
+    }
+
+    fn told(text: &str) -> String {
+        let file = format!("# 1.0\n- {text}\n");
+        let lines: Vec<&str> = text.lines().collect();
+        let entry = read_document(
+            &RepoPath::from(b"CHANGES.md".as_slice()),
+            file.as_bytes(),
+            &Headings::default(),
+        );
+        let resolved = known().resolve(entry.into_iter().next().unwrap(), &lines);
+        let pulls: Vec<String> = resolved
+            .pulls
+            .iter()
+            .map(|found| {
+                let mark = match found.verdict {
+                    Verdict::Chosen => "!",
+                    Verdict::NotMerged => "x",
+                    _ => "",
+                };
+                let evidence: Vec<_> = found.evidence.iter().map(|evidence| evidence.name()).collect();
+                format!("{}{mark} {}", found.number, evidence.join("+"))
+            })
+            .collect();
+        let ambiguous = if resolved.ambiguous { " ambiguous" } else { "" };
+        format!("{}{ambiguous}: {}", resolved.outcome.name(), pulls.join(", "))
+    }
+
+    #[test]
+    fn the_best_evidence_is_chosen_and_all_is_kept() {
+        for (text, found) in [
+            ("Both. (#7, #8)", "resolved: 7! named, 8! named"),
+            ("Old place. (https://host/bob/lines/pull/7)", "resolved: 7! named"),
+            (
+                "By its fragment. (#1)",
+                "resolved: 7 mentions, 8 closes, 11! fragment",
+            ),
+            (
+                "One of several. (#2)",
+                "resolved ambiguous: 8! closes, 9 closes, 11 closes",
+            ),
+            ("As the forge says. (#3)", "resolved: 9! api"),
+            ("An unnamed change of mine.", "resolved: 8! line"),
+            ("Nobody wrote this line.", "no-reference: "),
+            ("Closed. (#10)", "not-merged: 10x named"),
+            ("Known to nobody. (#4)", "issue-only: "),
+            ("Not ours: eve/other#7", "elsewhere: "),
+        ] {
+            assert_eq!(told(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_first_writer_of_a_line_counts_unless_it_wrote_a_whole_file() {
+        let sha = |byte: u8| CommitSha::from_bytes([byte; 20]);
+        let line = |text: &str| text.as_bytes().to_vec();
+        let (one, two) = (
+            vec![line("a line of some length")],
+            vec![line("  a line  of some length"), line("another long line of it")],
+        );
+        let sizes = [(sha(1), 1), (sha(2), 99)].into();
+        let edits = [
+            (Some(1), sha(1), one.as_slice()),
+            (Some(2), sha(2), two.as_slice()),
+        ];
+        let found = first_writers(edits.into_iter(), &sizes, 40);
+        assert_eq!(found["a line of some length"], Some(1));
+        assert_eq!(found["another long line of it"], None);
+    }
+}

@@ -1,0 +1,436 @@
+//! The shell: a mirror's release notes, read and resolved.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::fragments::FragmentName;
+use super::headings::Headings;
+use super::model::Entry;
+use super::resolve::{Known, LandedAt, Resolved, first_writers};
+use super::sources::{ReleaseBody, Source, read_document, read_fragment, read_release, source};
+use super::summary::{Summary, summary};
+use super::timeline::Timeline;
+use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
+use crate::domain::ids::{CommitSha, RepoName};
+use crate::domain::patch::{ChangeKind, EntryKind};
+use crate::domain::path::RepoPath;
+use crate::git::edits::{Edit, edits};
+use crate::git::{Mirror, mirror_repo_name};
+use crate::mine::graph::{Graph, Node};
+use crate::mine::link::references;
+use crate::mine::merges::Landed;
+use crate::mine::run::MineError;
+use crate::mine::run::landings::Ground;
+use crate::mine::subjects::{read, relations};
+use crate::recipe::notes::NotesRecipe;
+
+/// What reading release notes means: part of the key of what was read.
+pub const VERSION: u32 = 1;
+/// The longest file, in bytes, that is read as release notes.
+const LONGEST: usize = 16 << 20;
+/// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.
+const MOST_LINES: usize = 60;
+/// Commits of the past whose trees are looked through for files that hold, or held, notes.
+const SAMPLES: usize = 32;
+/// A pull request with more commits than this carries others' work (one branch into another): they are not its own.
+const MOST_COMMITS: usize = 60;
+
+/// What to read.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// The mirror.
+    pub mirror: PathBuf,
+    /// The repository, where the mirror does not tell it.
+    pub repo: Option<RepoName>,
+    /// What a recipe says of release notes.
+    pub notes: NotesRecipe,
+    /// What the forge tells.
+    pub outside: Outside,
+    /// How many things to do at once.
+    pub jobs: usize,
+}
+
+/// What only the forge knows; empty when it was not asked.
+#[derive(Debug, Clone, Default)]
+pub struct Outside {
+    /// Texts of releases.
+    pub releases: Vec<ReleaseBody>,
+    /// For each issue the pull requests that closed it.
+    pub closers: BTreeMap<u32, Vec<u32>>,
+}
+
+/// A mirror's release notes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Notes {
+    /// The repository.
+    pub repo: RepoName,
+    /// The commit whose files were read.
+    pub commit: CommitSha,
+    /// The counts.
+    pub summary: Summary,
+    /// The entries: by file and line; then fragments that no document tells of; then releases on the forge.
+    pub entries: Vec<Resolved>,
+}
+
+/// Reads a mirror's release notes and finds the pull requests that they tell of.
+///
+/// # Errors
+/// When the mirror cannot be read, or nothing tells which repository it is of.
+pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
+    let name = || settings.mirror.display().to_string();
+    if !settings.mirror.exists() {
+        return Err(MineError::NoMirror { mirror: name() });
+    }
+    let repo = settings
+        .repo
+        .clone()
+        .or_else(|| mirror_repo_name(&settings.mirror));
+    let repo = repo.ok_or_else(|| MineError::NoName { mirror: name() })?;
+    let wanted = Wanted::new(&settings.notes)?;
+    let own = settings
+        .notes
+        .headings
+        .iter()
+        .map(|heading| (heading.words.as_str(), heading.kind));
+    let headings = Headings::new(own);
+    let ground = Ground::read(&settings.mirror)?;
+    let git = ground.mirror.path();
+    let (graph, commit) = (&ground.graph, ground.commit);
+    let (files, (history, known)) = std::thread::scope(|scope| {
+        let files = scope.spawn(|| files(git, commit, &wanted, &headings));
+        let history = scope.spawn(|| history(git, graph, commit, &wanted));
+        let known = known(&ground, &repo, settings);
+        (joined(files), (joined(history), known))
+    });
+    let (mut read, history, (mut known, owners)) = (files?, history?, known?);
+    learn(&mut known, &history, &owners, &wanted);
+    let lost = lost_fragments(&history, &known.timeline, &wanted, &headings, &read);
+    read.extend(lost);
+    for body in &settings.outside.releases {
+        let lines: Vec<&str> = body.text.lines().collect();
+        read.extend(read_release(body, &headings).into_iter().map(|entry| {
+            let own = slice(&lines, &entry);
+            (entry, own)
+        }));
+    }
+    let entries: Vec<Resolved> = read
+        .into_par_iter()
+        .map(|(entry, lines)| {
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            known.resolve(entry, &lines)
+        })
+        .collect();
+    Ok(Notes {
+        repo,
+        commit: ground.commit,
+        summary: summary(&entries),
+        entries,
+    })
+}
+
+fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
+    thread
+        .join()
+        .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Which files are read: those that their paths tell, and those that the recipe names.
+struct Wanted(GlobSet);
+
+impl Wanted {
+    fn new(notes: &NotesRecipe) -> Result<Self, MineError> {
+        let mut set = GlobSetBuilder::new();
+        for glob in &notes.files {
+            let built = GlobBuilder::new(glob).literal_separator(true).build();
+            set.add(built.map_err(|source| MineError::Glob {
+                glob: glob.clone(),
+                source,
+            })?);
+        }
+        let set = set.build().map_err(|source| MineError::Glob {
+            glob: notes.files.join(" "),
+            source,
+        })?;
+        Ok(Self(set))
+    }
+
+    fn source(&self, path: &RepoPath) -> Option<Source> {
+        use std::os::unix::ffi::OsStrExt as _;
+        let named = self
+            .0
+            .is_match(Path::new(std::ffi::OsStr::from_bytes(path.as_bytes())));
+        source(path).or_else(|| named.then_some(Source::Document))
+    }
+}
+
+/// The lines that an entry stands on.
+fn slice(lines: &[&str], entry: &Entry) -> Vec<String> {
+    let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(lines.len());
+    let (from, to) = (place(entry.place.line.saturating_sub(1)), place(entry.place.last));
+    lines[from.min(to)..to].iter().map(|line| bare(line)).collect()
+}
+
+/// A line without a list's mark: fragments and notes hold the same words.
+fn bare(line: &str) -> String {
+    line.trim_start()
+        .trim_start_matches(['-', '*', '+', '•'])
+        .trim()
+        .to_owned()
+}
+
+fn files(
+    path: &Path,
+    commit: CommitSha,
+    wanted: &Wanted,
+    headings: &Headings,
+) -> Result<Vec<(Entry, Vec<String>)>, MineError> {
+    let mirror = Mirror::open(path)?;
+    let mut contents = vec![];
+    for file in mirror.files(commit)? {
+        if file.entry == EntryKind::File
+            && let Some(source) = wanted.source(&file.path)
+        {
+            let bytes = mirror.blob(file.object)?;
+            if bytes.len() <= LONGEST {
+                contents.push((file.path, source, bytes));
+            }
+        }
+    }
+    let read = |(path, source, bytes): (RepoPath, Source, Vec<u8>)| {
+        let entries = match source {
+            Source::Document => read_document(&path, &bytes, headings),
+            Source::Fragment(name) => read_fragment(&path, &name, &bytes, headings)
+                .into_iter()
+                .collect(),
+        };
+        let text = String::from_utf8_lossy(&bytes);
+        let lines: Vec<&str> = text.lines().collect();
+        let with_lines = entries.into_iter().map(|entry| {
+            let own = slice(&lines, &entry);
+            (entry, own)
+        });
+        with_lines.collect::<Vec<_>>()
+    };
+    Ok(contents.into_par_iter().flat_map_iter(read).collect())
+}
+
+/// Every change of the notes' files, oldest first.
+fn history(
+    path: &Path,
+    graph: &Graph,
+    commit: CommitSha,
+    wanted: &Wanted,
+) -> Result<Vec<(Node, Edit)>, MineError> {
+    let mirror = Mirror::open(path)?;
+    let line: Vec<CommitSha> = graph
+        .find(commit)
+        .map(|tip| {
+            graph
+                .first_parents(tip)
+                .map(|node| graph.commit(node).sha)
+                .collect()
+        })
+        .unwrap_or_default();
+    let step = (line.len() / SAMPLES).max(1);
+    let mut paths: BTreeSet<RepoPath> = BTreeSet::new();
+    for commit in line.iter().step_by(step) {
+        for file in mirror.files(*commit)? {
+            match wanted.source(&file.path) {
+                Some(Source::Document) => {
+                    paths.insert(file.path);
+                }
+                Some(Source::Fragment(name)) => {
+                    paths.insert(home(&file.path, &name));
+                }
+                None => {}
+            }
+        }
+    }
+    let paths: Vec<RepoPath> = paths.into_iter().collect();
+    let edits = edits(mirror.path(), commit, &paths)?;
+    let mut edits: Vec<(Node, Edit)> = edits
+        .into_iter()
+        .filter_map(|edit| Some((graph.find(edit.commit)?, edit)))
+        .collect();
+    edits.sort_by(|one, other| (one.0, &one.1.path).cmp(&(other.0, &other.1.path)));
+    Ok(edits)
+}
+
+/// The folder that a fragment's kind lies in.
+fn home(path: &RepoPath, name: &FragmentName) -> RepoPath {
+    let parts: Vec<&[u8]> = path.components().collect();
+    let kept = parts.len().saturating_sub(1 + name.folders.len()).max(1);
+    RepoPath::from(parts[..kept].join(&b'/').as_slice())
+}
+
+/// For each commit the pull request that it belongs to; where several hold it, the one that landed first.
+type Owners = HashMap<Node, u32>;
+
+fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known, Owners), MineError> {
+    let trunk = ground.trunk();
+    let graph = &ground.graph;
+    let landed = ground.landed(&trunk, settings.jobs)?;
+    let mut by_time: Vec<(&u32, &(Landed, Vec<Node>))> = landed.iter().collect();
+    by_time.sort_by_key(|(number, (landed, _))| (landed.commit, **number));
+    let mut owners = Owners::new();
+    for (number, (landed, own)) in by_time {
+        let mut own_them = |node: Node| {
+            owners.entry(node).or_insert(*number);
+        };
+        own_them(landed.commit);
+        if matches!(landed.kind, MergeKind::Rebase) {
+            let series = graph
+                .first_parents(landed.commit)
+                .take_while(|node| *node != landed.base);
+            series.take(MOST_COMMITS).for_each(&mut own_them);
+        }
+        if own.len() <= MOST_COMMITS {
+            own.iter().copied().for_each(own_them);
+        }
+    }
+    let told: Vec<(u32, LandedAt, BTreeMap<u32, bool>)> = landed
+        .par_iter()
+        .map(|(number, (landed, own))| {
+            let message = |node: &Node| graph.commit(*node).message.as_str();
+            let words = trunk.words(landed.commit);
+            let own: Vec<&Node> = own.iter().filter(|_| own.len() <= MOST_COMMITS).collect();
+            let landing = message(&landed.commit);
+            let title = words.and_then(|words| words.title.as_deref());
+            let origins = words.map(|words| words.origins.as_slice()).unwrap_or_default();
+            let second_hand = relations(title, None, origins, &[landing])
+                .iter()
+                .any(|relation| matches!(relation.kind, RelationKind::Reverts | RelationKind::BackportOf));
+            let mut named: BTreeMap<u32, bool> = BTreeMap::new();
+            for text in own.into_iter().map(message).chain([landing]) {
+                // What lands others is not this one's own word.
+                let lands_another = read(text)
+                    .landing
+                    .is_some_and(|landing| !landing.numbers().contains(number));
+                for found in references(text, repo, &FoundIn::MergeMessage) {
+                    if found.repo.is_none() && found.number != *number && !lands_another {
+                        *named.entry(found.number).or_default() |= found.closes;
+                    }
+                }
+            }
+            let at = LandedAt {
+                commit: landed.commit,
+                at: graph.commit(landed.commit).committed_at,
+                second_hand,
+            };
+            (*number, at, named)
+        })
+        .collect();
+    let mut known = Known {
+        repo: Some(repo.clone()),
+        pulls: ground.pulls(),
+        closers: settings.outside.closers.clone(),
+        timeline: Timeline::new(graph, &ground.tags),
+        ..Known::default()
+    };
+    for (number, at, named) in told {
+        known.landed.insert(number, at);
+        for (issue, closes) in named {
+            known.namers.entry(issue).or_default().insert(number, closes);
+        }
+    }
+    Ok((known, owners))
+}
+
+/// What the history of the notes tells: who added which fragment, who wrote which line.
+fn learn(known: &mut Known, history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted) {
+    let mut sizes: BTreeMap<CommitSha, usize> = BTreeMap::new();
+    for (node, edit) in history {
+        match wanted.source(&edit.path) {
+            Some(Source::Fragment(FragmentName {
+                number: Some(number), ..
+            })) => {
+                if edit.change == ChangeKind::Added
+                    && let Some(owner) = owners.get(node)
+                {
+                    known.fragments.entry(number).or_default().insert(*owner);
+                }
+            }
+            Some(Source::Fragment(_)) => {}
+            _ => *sizes.entry(edit.commit).or_default() += edit.added.len(),
+        }
+    }
+    let bared: Vec<(Option<u32>, CommitSha, Vec<Vec<u8>>)> = history
+        .iter()
+        .map(|(node, edit)| {
+            let lines = edit
+                .added
+                .iter()
+                .map(|line| bare(&String::from_utf8_lossy(line)).into_bytes());
+            (owners.get(node).copied(), edit.commit, lines.collect())
+        })
+        .collect();
+    let edits = bared
+        .iter()
+        .map(|(owner, commit, lines)| (*owner, *commit, lines.as_slice()));
+    known.lines = first_writers(edits, &sizes, MOST_LINES);
+}
+
+/// Fragments of the past that a release took up and that no document of today tells of.
+fn lost_fragments(
+    history: &[(Node, Edit)],
+    timeline: &Timeline,
+    wanted: &Wanted,
+    headings: &Headings,
+    read: &[(Entry, Vec<String>)],
+) -> Vec<(Entry, Vec<String>)> {
+    let told: BTreeSet<u32> = read
+        .iter()
+        .flat_map(|(entry, _)| entry.references.iter().map(|found| found.number))
+        .collect();
+    let mut collected: HashMap<Node, (usize, bool)> = HashMap::new();
+    for (node, edit) in history {
+        let tally = collected.entry(*node).or_default();
+        match wanted.source(&edit.path) {
+            Some(Source::Fragment(_)) => tally.0 += usize::from(edit.change == ChangeKind::Deleted),
+            _ => tally.1 |= !edit.added.is_empty(),
+        }
+    }
+    let mut open: BTreeMap<&RepoPath, &Edit> = BTreeMap::new();
+    let mut lost = vec![];
+    for (node, edit) in history {
+        let Some(Source::Fragment(name)) = wanted.source(&edit.path) else {
+            continue;
+        };
+        match edit.change {
+            ChangeKind::Added => {
+                open.insert(&edit.path, edit);
+            }
+            ChangeKind::Deleted => {
+                let Some(added) = open.remove(&edit.path) else {
+                    continue;
+                };
+                // One that went alone was taken back; a release takes several, or writes them into a document.
+                let released = collected
+                    .get(node)
+                    .is_some_and(|(gone, written)| *gone > 1 || *written);
+                let known = name.number.is_none_or(|number| told.contains(&number));
+                if !released || known {
+                    continue;
+                }
+                let text = added.added.join(&b'\n');
+                if let Some(mut entry) = read_fragment(&edit.path, &name, &text, headings) {
+                    entry.version = timeline.first_with(*node).map(|release| {
+                        let numbers: Vec<String> = release.numbers.iter().map(ToString::to_string).collect();
+                        numbers.join(".")
+                    });
+                    let lines = entry.text.lines().map(bare).collect();
+                    lost.push((entry, lines));
+                }
+            }
+            _ => {}
+        }
+    }
+    lost
+}
+
+#[cfg(test)]
+mod tests;

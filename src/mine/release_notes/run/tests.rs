@@ -1,0 +1,180 @@
+use super::*;
+use crate::domain::notes::Kind;
+use crate::git::fixture::{FILE, Files, Fixture};
+use crate::mine::release_notes::resolve::Verdict;
+use crate::recipe::notes::HeadingRecipe;
+
+struct Story {
+    fixture: Fixture,
+    files: Files,
+    main: CommitSha,
+}
+
+impl Story {
+    fn new() -> Self {
+        let mut fixture = Fixture::new();
+        let mut files = Files::new();
+        files.insert(b"src/a.py".to_vec(), (FILE, b"a = 1\n".to_vec()));
+        files.insert(b"CHANGES.md".to_vec(), (FILE, b"# Changes\n".to_vec()));
+        fixture.by("Ivy", "Ivy");
+        let main = fixture.commit(&[], &files, "Start");
+        Self { fixture, files, main }
+    }
+
+    fn put(&mut self, path: &str, text: &str) {
+        self.files
+            .insert(path.as_bytes().to_vec(), (FILE, text.as_bytes().to_vec()));
+    }
+
+    /// A pull request of one commit, merged by a merge commit.
+    fn merge(&mut self, number: u32, message: &str) {
+        self.fixture.by("Ada", "Ada");
+        let head = self.fixture.commit(&[self.main], &self.files, message);
+        self.fixture.set_ref(&format!("refs/pull/{number}/head"), head);
+        self.fixture.by("Ivy", "Ivy");
+        let subject = format!("Merge pull request #{number} from ada/x");
+        self.main = self.fixture.commit(&[self.main, head], &self.files, &subject);
+    }
+
+    /// A maintainer's own commit.
+    fn push(&mut self, message: &str) {
+        self.fixture.by("Ivy", "Ivy");
+        self.main = self.fixture.commit(&[self.main], &self.files, message);
+    }
+
+    fn notes(&self, notes_recipe: NotesRecipe, outside: Outside) -> Notes {
+        self.fixture.set_ref("refs/heads/main", self.main);
+        notes(&Settings {
+            mirror: self.fixture.path().to_owned(),
+            repo: Some("ada/lines".parse().unwrap()),
+            notes: notes_recipe,
+            outside,
+            jobs: 1,
+        })
+        .unwrap()
+    }
+}
+
+fn show(notes: &Notes) -> String {
+    let one = |resolved: &Resolved| {
+        let pulls: Vec<String> = resolved
+            .pulls
+            .iter()
+            .filter(|found| found.verdict == Verdict::Chosen)
+            .map(|found| {
+                let evidence: Vec<_> = found.evidence.iter().map(|evidence| evidence.name()).collect();
+                format!("{} {}", found.number, evidence.join("+"))
+            })
+            .collect();
+        let entry = &resolved.entry;
+        let version = entry.version.as_deref().unwrap_or("-");
+        let words: Vec<&str> = entry.text.split_whitespace().take(3).collect();
+        format!(
+            "{version} {} {} | {} | {}\n",
+            entry.kind.name(),
+            resolved.outcome.name(),
+            pulls.join(", "),
+            words.join(" ")
+        )
+    };
+    notes.entries.iter().map(one).collect::<Vec<_>>().concat()
+}
+
+fn story() -> Story {
+    let mut story = Story::new();
+    story.put("src/a.py", "a = 2\n");
+    story.put("changelog/5.feature.rst", "Faster by half, says everybody.\n");
+    story.merge(1, "Make it fast");
+    story.put("src/a.py", "a = 3\n");
+    story.put("changelog/7.feature.rst", "Nobody will ever collect this one.\n");
+    story.merge(2, "Add more");
+    let log = "# Changes\n\n## Unreleased\n\n### Added\n- A thing without a number that is new.\n";
+    story.put("src/a.py", "a = 4\n");
+    story.put("CHANGES.md", log);
+    story.merge(3, "A new thing");
+    story.put("src/a.py", "a = 5\n");
+    story.merge(4, "Mend it\n\nFixes #9");
+    // The release takes up fragments, and forgets one.
+    story.files.remove(b"changelog/5.feature.rst".as_slice());
+    story.files.remove(b"changelog/7.feature.rst".as_slice());
+    let log = log.replace(
+        "## Unreleased\n",
+        "## Fresh\n- Not yet. (#4)\n\n## 1.0 (2026-01-02)\n",
+    ) + "- Faster by half, says everybody. (#5)\n- Known to the forge alone. (#6)\n### Fixed\n- Mended at last. (#9)\n";
+    story.put("CHANGES.md", &log);
+    story.push("Release 1.0");
+    story.fixture.set_ref("refs/tags/v1.0", story.main);
+    story.put("changelog/8.bugfix.rst", "Still waiting for the next release.\n");
+    story.put("src/a.py", "a = 6\n");
+    story.merge(10, "Fix a thing");
+    story
+}
+
+#[test]
+fn entries_find_their_pull_requests_by_history() {
+    let story = story();
+    let notes_recipe = NotesRecipe {
+        files: vec![],
+        headings: vec![HeadingRecipe {
+            words: "fresh".to_owned(),
+            kind: Kind::Enhancement,
+        }],
+    };
+    let outside = Outside {
+        releases: vec![ReleaseBody {
+            tag: "v1.0".to_owned(),
+            date: None,
+            text: "### Features\n* More by @ada in #2\n".to_owned(),
+        }],
+        closers: [(6, vec![2])].into(),
+    };
+    let read = story.notes(notes_recipe, outside);
+    insta::assert_snapshot!(show(&read), @r"
+    - enhancement resolved | 4 named | Not yet. (#4)
+    1.0 feature resolved | 3 line | A thing without
+    1.0 feature resolved | 1 fragment | Faster by half,
+    1.0 feature resolved | 2 api | Known to the
+    1.0 fix resolved | 4 closes | Mended at last.
+    unreleased fix resolved | 10 fragment+line | Still waiting for
+    1.0 feature resolved | 2 fragment+line | Nobody will ever
+    1.0 feature resolved | 2 named | More by @ada
+    ");
+    assert_eq!(
+        (read.summary.features.entries, read.summary.features.pull_requests),
+        (6, 4)
+    );
+}
+
+#[test]
+fn what_a_recipe_names_is_read_and_a_bad_glob_is_told() {
+    let mut story = story();
+    story.put(
+        "docs/log/one.rst",
+        "1.0\n---\n\n- From a file of another name (#3)\n",
+    );
+    story.push("Log");
+    let named = NotesRecipe {
+        files: vec!["docs/log/*.rst".to_owned()],
+        headings: vec![],
+    };
+    let read = story.notes(named, Outside::default());
+    assert!(show(&read).contains("1.0 unknown resolved | 3 named | From a file"));
+    let settings = Settings {
+        mirror: story.fixture.path().to_owned(),
+        repo: Some("ada/lines".parse().unwrap()),
+        notes: NotesRecipe {
+            files: vec!["docs/{".to_owned()],
+            headings: vec![],
+        },
+        ..Settings::default()
+    };
+    let error = notes(&settings).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .starts_with("read the glob `docs/{` in `notes.files`"),
+        "{error}"
+    );
+    let missing = Settings::default();
+    assert!(matches!(notes(&missing), Err(MineError::NoMirror { .. })));
+}

@@ -1,0 +1,235 @@
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use insta::assert_snapshot;
+use proptest::prelude::*;
+
+use super::*;
+use crate::domain::path::RepoPath;
+
+fn path(name: &str) -> RepoPath {
+    RepoPath::from(name.as_bytes())
+}
+
+/// One line an entry: version, date, kind, section, references, first words, lines.
+fn show(entries: &[Entry]) -> String {
+    let mut out = String::new();
+    for entry in entries {
+        let references: Vec<String> = entry
+            .references
+            .iter()
+            .map(|found| found.number.to_string())
+            .collect();
+        let words: Vec<&str> = entry.text.split_whitespace().take(4).collect();
+        let _ = writeln!(
+            out,
+            "{} {} | {} | {} | {} | {} | {}-{}",
+            entry.version.as_deref().unwrap_or("-"),
+            entry.date.as_deref().unwrap_or("-"),
+            entry.kind.name(),
+            entry.section.join(" > "),
+            references.join(" "),
+            words.join(" "),
+            entry.place.line,
+            entry.place.last,
+        );
+    }
+    out
+}
+
+fn read(name: &str, text: &str) -> String {
+    show(&read_document(&path(name), text.as_bytes(), &Headings::default()))
+}
+
+#[test]
+fn bold_words_are_headings_in_markdown() {
+    let text = "Release History\n===\n\n2.34.0 (2026-05-11)\n---\n\n**Improvements**\n- Digest. (#7310)\n- More\n  words. (#7422)\n\n\
+        **Bugfixes**\n- Fixed `#12`\n\n## [1.0] - 2019-02-03\n### Added\n* One\n  - inner [#5](https://host/o/n/pull/5)\n\n<!-- * hidden #9 -->\n";
+    assert_snapshot!(read("HISTORY.md", text), @r"
+    2.34.0 2026-05-11 | enhancement | Improvements | 7310 | Digest. (#7310) | 8-8
+    2.34.0 2026-05-11 | enhancement | Improvements | 7422 | More words. (#7422) | 9-10
+    2.34.0 2026-05-11 | fix | Bugfixes | 12 | Fixed `#12` | 13-13
+    1.0 2019-02-03 | feature | Added | 5 | One - inner [#5](https://host/o/n/pull/5) | 17-18
+    ");
+}
+
+#[test]
+fn versions_and_kinds_may_be_headings_of_one_level() {
+    let text = "*****\n What's New in Lint 4.0\n*****\n\n.. toctree::\n   :maxdepth: 2\n\n:Release:4.0\n:Date: 2025-10-12\n\nSummary -- Release highlights\n=====\n\n\
+        - Supports ``#3``.\n\n.. towncrier release notes start\n\nWhat's new in Lint 4.0.7?\n-----\nRelease date: 2026-08-09\n\n\nNew Checks\n-----\n\n\
+        - Add ``a``.\n\n  Closes #11231 (`#11231 <https://host/o/n/issues/11231>`_)\n\n* Misplaced\n\nCloses #5\n";
+    assert_snapshot!(read("doc/whatsnew/4/4.0/index.rst", text), @r"
+    4.0 2025-10-12 | unknown | Summary -- Release highlights |  | Supports ``#3``. | 14-14
+    4.0.7 2026-08-09 | new-check | New Checks | 11231 | Add ``a``. Closes #11231 | 26-28
+    4.0.7 2026-08-09 | new-check | New Checks | 5 | Misplaced Closes #5 | 30-32
+    ");
+}
+
+#[test]
+fn badges_count_for_an_item_or_for_a_section() {
+    let text = "\nv0.12.0 (September 2022)\n------\n\nProse of no number.\n\nFlexible errorbars\n~~~~~~~~~~~~~~~~~\n\n|API| |Feature|\n\n\
+        Increased (:pr:`2407`).\n\nAs a consequence.\n\nOther updates\n~~~~~~~~~~~~~\n\n- |Fix| One (:pr:`1`).\n\n- |Enhancement| Two\n  (:pr:`2,3`).\n\nOnly words, and :issue:`4`.\n";
+    assert_snapshot!(read("doc/whatsnew/v0.12.0.rst", text), @r"
+    0.12.0 2022-09 | feature | Flexible errorbars | 2407 | Increased (:pr:`2407`). As a | 12-14
+    0.12.0 2022-09 | fix | Other updates | 1 | |Fix| One (:pr:`1`). | 19-19
+    0.12.0 2022-09 | enhancement | Other updates | 2 3 | |Enhancement| Two (:pr:`2,3`). | 21-22
+    0.12.0 2022-09 | unknown | Other updates | 4 | Only words, and :issue:`4`. | 24-24
+    ");
+}
+
+#[test]
+fn inner_items_are_entries_where_each_names_its_own() {
+    let text = "Release 1.3 (released Feb 29, 2016)\n====\n\nFeatures added\n----\n\n* Works with pandas:\n\n  - Fix a (#1549).\n  - Fix b\n    (#1548).\n\n  By X.\n\n\
+        * #7: options\n\n  - ``--a``\n  - ``--b``, see #8\n\n.. note::\n\n   A note on #9.\n\n.. a comment on #10\n   that goes on\n\n* Code::\n\n    - no item #11\n";
+    assert_snapshot!(read("CHANGES", text), @r"
+    1.3 2016-02-29 | feature | Features added > Works with pandas: | 1549 | Fix a (#1549). | 9-9
+    1.3 2016-02-29 | feature | Features added > Works with pandas: | 1548 | Fix b (#1548). | 10-11
+    1.3 2016-02-29 | feature | Features added | 7 8 | #7: options - ``--a`` | 15-18
+    1.3 2016-02-29 | feature | Features added | 9 | A note on #9. | 22-22
+    1.3 2016-02-29 | feature | Features added | 11 | Code:: - no item | 27-29
+    ");
+}
+
+#[test]
+fn fragments_and_releases_are_entries_too() {
+    let name = path("doc/changes/units/12.feature.rst");
+    let Some(Source::Fragment(found)) = source(&name) else {
+        panic!("no fragment")
+    };
+    let one = read_fragment(&name, &found, b"Faster.\n\nCloses #13\n", &Headings::default()).unwrap();
+    let body = ReleaseBody {
+        tag: "v1.2.0".to_owned(),
+        date: Some("2024-05-06".to_owned()),
+        text: "## What's Changed\r\n### Features\r\n* More by @ada in https://host/o/n/pull/7\r\n### Bug fixes\r\n* Less by @bob in #8\r\n\r\n**Full Changelog**: https://host/o/n/compare/v1...v2\r\n".to_owned(),
+    };
+    let entries = [vec![one], read_release(&body, &Headings::default())].concat();
+    assert_snapshot!(show(&entries), @r"
+    unreleased - | feature | units | 12 13 | Faster. Closes #13 | 1-3
+    1.2.0 2024-05-06 | feature | What's Changed > Features | 7 | More by @ada in | 3-3
+    1.2.0 2024-05-06 | fix | What's Changed > Bug fixes | 8 | Less by @bob in | 5-5
+    ");
+    assert_eq!(entries[1].authors, ["ada"]);
+}
+
+#[test]
+fn release_notes_are_told_by_their_paths() {
+    let kind = |name: &str| match source(&path(name)) {
+        Some(Source::Document) => "document",
+        Some(Source::Fragment(_)) => "fragment",
+        None => "-",
+    };
+    for (name, told) in [
+        ("HISTORY.md", "document"),
+        ("CHANGES", "document"),
+        ("CHANGES.rst", "document"),
+        ("doc/en/changelog.rst", "document"),
+        ("doc/whats-new.rst", "document"),
+        ("doc/whatsnew/v0.12.0.rst", "document"),
+        ("doc/whatsnew/4/4.0/index.rst", "document"),
+        ("doc/whats_new/v1.2.rst", "document"),
+        ("doc/users/prev_whats_new/whats_new_3.5.0.rst", "document"),
+        ("docs/releases/4.2.txt", "document"),
+        ("doc/changes/1.3.rst", "document"),
+        ("changelog/1.feature.rst", "fragment"),
+        ("doc/whatsnew/fragments/1.new_check", "fragment"),
+        ("doc/whatsnew/fragments/_template.rst", "-"),
+        ("changelog/README.rst", "-"),
+        ("src/pkg/release_notes.py", "-"),
+        ("tests/roots/test-changes/CHANGES", "-"),
+        ("docs/index.rst", "-"),
+        (".github/release.yml", "-"),
+    ] {
+        assert_eq!(kind(name), told, "{name}");
+    }
+}
+
+/// Numbers that a plain look at a text finds.
+fn naive(text: &str) -> BTreeSet<String> {
+    static FORM: std::sync::LazyLock<regex::Regex> = std::sync::LazyLock::new(|| {
+        regex::Regex::new(r"(?:^|[\s(\[,])(#[1-9][0-9]{0,6})(?:[\s)\],.:]|$)").unwrap()
+    });
+    FORM.captures_iter(text)
+        .map(|found| found[1].to_owned())
+        .collect()
+}
+
+/// Lines of documents, good and bad.
+fn line() -> impl Strategy<Value = String> {
+    let words = prop::sample::select(vec![
+        "",
+        "",
+        "  ",
+        "1.2 (2020-01-02)",
+        "====",
+        "----",
+        "~~~~",
+        "# 1.2",
+        "## Features",
+        "**Added**",
+        "- a #1",
+        "* b",
+        "  - c (#2)",
+        "    more #3",
+        "text #4",
+        "  deeper #5",
+        "\t- tab #6",
+        "1. d #7",
+        "|Feature|",
+        "|Fix| e #8",
+        "Closes #9",
+        "Released 2020-01-02",
+        ":Date: 2020-01-02",
+        ":x: y #10",
+        "f::",
+        "      g #11",
+        "> h #12",
+        "(#13)",
+        "####",
+        "..",
+        "- é #14",
+        "+++",
+        "* * *",
+        ":pr:`15`",
+        "[#16]",
+        "-",
+        "  Closes #17, #18",
+        "What's new in Lint 1.2.1?",
+        "\u{a0}- i #19",
+        "-\t#20",
+    ]);
+    words.prop_map(str::to_owned)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn no_line_with_a_reference_is_lost(lines in prop::collection::vec(line(), 0..24)) {
+        // Comments are nobody's words.
+        let kept: Vec<&str> = lines.iter().map(String::as_str).filter(|line| *line != "..").collect();
+        let text = kept.join("
+") + "
+";
+        // Their names tell a version: a document without any holds no release notes.
+        for name in ["doc/whatsnew/v1.2.rst", "doc/whatsnew/v1.2.md"] {
+            let entries = read_document(&path(name), text.as_bytes(), &Headings::default());
+            let words = |entry: &Entry| [entry.section.join("
+"), entry.text.clone()].concat();
+            let told = entries.iter().map(words).collect::<Vec<_>>().concat();
+            let missing: Vec<_> = naive(&text).into_iter().filter(|number| !told.contains(number)).collect();
+            prop_assert!(missing.is_empty(), "{}: {:?} of\n{}\n{}", name, missing, text, show(&entries));
+        }
+    }
+
+    #[test]
+    fn no_bytes_make_a_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), name in "[a-z0-9+._/-]{0,30}") {
+        let name = path(&name);
+        let _ = source(&name);
+        for name in [name, path("CHANGES.rst"), path("NEWS.md"), path("changelog/1.feature")] {
+            let _ = read_document(&name, &bytes, &Headings::default());
+            if let Some(Source::Fragment(found)) = source(&name) {
+                let _ = read_fragment(&name, &found, &bytes, &Headings::default());
+            }
+        }
+    }
+}
