@@ -12,10 +12,13 @@ use super::exit_code::ExitCode;
 use super::run::load;
 use super::session::Session;
 use crate::domain::count::count;
+use crate::emit::docs::Characteristics;
+use crate::emit::docs::characteristics::table;
 use crate::filter::Funnel;
 use crate::filter::run::{Input, Output, filter_dataset};
 use crate::mine::split::Splitter;
 use crate::pipeline::PipelineError;
+use crate::pipeline::documented::documented;
 use crate::pipeline::select::{ask, field};
 use crate::pipeline::source::{sources_of, spelled};
 use crate::recipe::window::Window;
@@ -33,6 +36,9 @@ struct Filtered {
     funnel: Funnel,
     /// Candidates that every rule kept, or that every rule on git kept while they are not verified.
     kept: Vec<String>,
+    /// How large they are, by repository and of all, when documentation tells them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    characteristics: BTreeMap<String, Characteristics>,
 }
 
 fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
@@ -42,6 +48,7 @@ fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
     let only = spelled(&sources, &args.work.only);
     let field = field(&context, &loaded.recipe, &sources, &only)?;
     let selection = ask(&context, &loaded.recipe, &field, &BTreeMap::new())?;
+    let told = documented(&context, &loaded.recipe, &sources, &field, &selection.waiting)?;
     let kept: Vec<_> = selection.waiting.iter().map(ToString::to_string).collect();
     let mut text = selection.funnel.text();
     let _ = writeln!(
@@ -51,10 +58,14 @@ fn ledger(args: &FilterArgs, session: &Session) -> Result<ExitCode, CliError> {
         count(field.candidates.len() as u64, "candidate"),
         if field.candidates.len() == 1 { "goes" } else { "go" }
     );
+    if !told.characteristics.is_empty() {
+        let _ = write!(text, "\n{}", table(&told.characteristics));
+    }
     let filtered = Filtered {
         dataset: loaded.recipe.dataset.name.clone(),
         funnel: selection.funnel,
         kept,
+        characteristics: told.characteristics,
     };
     session.printer.result(&filtered, &text)?;
     Ok(ExitCode::Success)

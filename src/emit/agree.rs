@@ -8,7 +8,7 @@ use super::entry::{Found, LogEntry, TestsSaid};
 use super::instance::{Instance, PatchField};
 use super::manifest::{EnvironmentEntry, FunnelStep, Manifest};
 use super::walk::{End, Trail, fresh, trails, walk};
-use super::{patches, variants};
+use super::{docs, patches, variants};
 use crate::domain::base64;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
@@ -33,6 +33,7 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
     oracles(version, problems);
     rows(version, &trails, &kept, problems);
     variants::agree(version, problems);
+    docs::row::agree(&version.instances, version.docs.as_deref(), problems);
 }
 
 /// In what the recipe's text speaks of another dataset than the manifest.

@@ -13,10 +13,11 @@ use super::manifest::{
     SCHEMA_VERSION, StepKind, Tool,
 };
 use super::walk::{End, MINE, Trail, fresh, is_mining, trails, walk};
-use super::{rows, sums, variants};
+use super::{docs, rows, sums, variants};
 use crate::domain::decision::Decision;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{BlobId, CandidateId};
+use crate::recipe::model::ProblemStatement;
 use crate::recipe::window::{WINDOW_RULE, Window};
 
 /// A version's files by name.
@@ -28,6 +29,8 @@ pub const MANIFEST: &str = "manifest.json";
 pub const INSTANCES: &str = "instances.jsonl";
 /// The variants, when the recipe asks for some.
 pub const VARIANTS: &str = "variants.jsonl";
+/// What documentation tells of the instances, when that is their statement.
+pub const DOCS: &str = "docs.jsonl";
 /// The log, compressed.
 pub const LOG: &str = "selection-log.jsonl.zst";
 /// Where locks stand.
@@ -183,6 +186,10 @@ pub fn assemble(input: &EmitInput, selection: &Selection) -> Result<Files, EmitE
         let rows = variants::rows(input, selection)?;
         files.insert(VARIANTS.into(), canonical::lines(&rows).map_err(json(VARIANTS))?);
     }
+    if input.recipe.emission.problem_statement == ProblemStatement::Docs {
+        let rows = docs::row::rows(input, selection)?;
+        files.insert(DOCS.into(), canonical::lines(&rows).map_err(json(DOCS))?);
+    }
     let log = canonical::lines(&selection.log).map_err(json(LOG))?;
     files.insert(LOG.into(), compress(&log).map_err(EmitError::Compress)?);
     files.insert(sums::NAME.into(), sums::write(&files).into_bytes());
@@ -214,6 +221,7 @@ fn instances(input: &EmitInput, selection: &Selection) -> Result<Vec<Instance>, 
             change,
             verified,
             input.recipe.emission.problem_statement,
+            input.tasks.get(id),
         )?);
     }
     Ok(instances)

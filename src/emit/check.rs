@@ -7,8 +7,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::agree;
-use super::assemble::{Files, INSTANCES, LOG, MANIFEST, VARIANTS};
+use super::assemble::{DOCS, Files, INSTANCES, LOG, MANIFEST, VARIANTS};
 use super::canonical;
+use super::docs::DocsRow;
 use super::entry::LogEntry;
 use super::instance::Instance;
 use super::manifest::{Manifest, SCHEMA_VERSION};
@@ -82,6 +83,8 @@ pub(super) struct Version {
     pub(super) log: Vec<LogEntry>,
     /// `None` when there is no such file.
     pub(super) variants: Option<Vec<VariantRow>>,
+    /// `None` when there is no such file.
+    pub(super) docs: Option<Vec<DocsRow>>,
 }
 
 /// Checks a version's files. `named` is the dataset and version that the folders say, when that is known.
@@ -169,8 +172,13 @@ fn parse(files: &Files, problems: &mut Vec<Problem>) -> Option<Version> {
         Some(bytes) => Some(parse_lines(VARIANTS, bytes, &validators.variant, problems)?),
         None => None,
     };
+    let docs = match files.get(DOCS) {
+        Some(bytes) => Some(parse_lines(DOCS, bytes, &validators.docs, problems)?),
+        None => None,
+    };
     Some(Version {
         variants,
+        docs,
         manifest: manifest?,
         instances: instances?,
         log: log?,

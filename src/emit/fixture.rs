@@ -265,6 +265,7 @@ pub(crate) fn input() -> EmitInput {
         verified: vec![verified(2), verified(12), judged],
         changes: [2, 12].map(|number| (id(number), change())).into_iter().collect(),
         variants: BTreeMap::new(),
+        tasks: BTreeMap::new(),
         locks: BTreeMap::from([(BlobId::of(LOCK), LOCK.to_vec())]),
     }
 }

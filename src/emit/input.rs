@@ -13,6 +13,7 @@ use crate::domain::strength::Strength;
 use crate::domain::variant::VariantRecord;
 use crate::recipe::model::Recipe;
 
+use super::docs::DocsTask;
 use super::manifest::Source;
 
 /// Everything a version is made of.
@@ -41,6 +42,8 @@ pub struct EmitInput {
     pub changes: BTreeMap<CandidateId, Change>,
     /// The variants of those that survive every step, when the recipe asks for some.
     pub variants: BTreeMap<CandidateId, Vec<VariantRecord>>,
+    /// The tasks of those that survive every step, when documentation tells them.
+    pub tasks: BTreeMap<CandidateId, DocsTask>,
     /// The lock files' bytes.
     pub locks: BTreeMap<BlobId, Vec<u8>>,
 }

@@ -16,6 +16,7 @@
 //! | [`rows`] | a candidate and its oracle as an instance |
 //! | [`assemble`](mod@assemble) | everything together, as files |
 //! | [`canonical`] [`base64`] [`sums`] | the bytes |
+//! | [`docs`] | tasks that are told by documentation |
 //! | [`schema`] | `manifests/schema/v1.json` |
 //! | [`check`] | whether a folder is a sound version |
 //! | [`versions`] | a version's folder, written once |
@@ -25,6 +26,7 @@ pub mod assemble;
 pub use crate::domain::base64;
 pub mod canonical;
 pub mod check;
+pub mod docs;
 pub mod entry;
 pub mod error;
 pub mod input;

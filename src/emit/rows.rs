@@ -1,6 +1,7 @@
 //! A candidate and its oracle as an instance.
 
 use super::base64;
+use super::docs::DocsTask;
 use super::error::EmitError;
 use super::input::{Change, Verified};
 use super::instance::{Instance, PatchField, Reference, SplitFile};
@@ -18,6 +19,7 @@ pub fn row(
     change: &Change,
     verified: &Verified,
     statement: ProblemStatement,
+    task: Option<&DocsTask>,
 ) -> Result<Instance, EmitError> {
     let section = || EmitError::Section {
         candidate: candidate.id.clone(),
@@ -47,7 +49,7 @@ pub fn row(
         base_commit: candidate.base_commit,
         patch: gold,
         test_patch: test,
-        problem_statement: problem_statement(candidate, statement),
+        problem_statement: problem_statement(candidate, statement, task),
         hints_text: None,
         created_at: candidate
             .commits
@@ -146,10 +148,15 @@ fn references(candidate: &Candidate) -> Vec<Reference> {
 }
 
 /// The title, an empty line, and a line for each commit's subject that says more.
-fn problem_statement(candidate: &Candidate, from: ProblemStatement) -> Option<String> {
+fn problem_statement(
+    candidate: &Candidate,
+    from: ProblemStatement,
+    task: Option<&DocsTask>,
+) -> Option<String> {
     match from {
         // No source tells issue texts yet.
         ProblemStatement::Issue => None,
+        ProblemStatement::Docs => task.map(|task| task.statement.clone()),
         ProblemStatement::Message => {
             let subjects = candidate.commits.iter().map(|commit| commit.subject.as_str());
             let mut lines: Vec<&str> = candidate.title.as_deref().into_iter().chain(subjects).collect();

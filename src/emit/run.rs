@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::assemble::{Files, assemble, select};
 use super::check::{Checked, check};
+use super::docs::DocsTask;
 use super::error::EmitError;
 use super::input::{Change, EmitInput, Ended, Step, Verified};
 use super::manifest::{FunnelStep, Source};
@@ -45,6 +46,8 @@ pub struct Request {
     pub splits: BTreeMap<CandidateId, Vec<Option<Part>>>,
     /// The variants of those that survive, when the recipe asks for some.
     pub variants: BTreeMap<CandidateId, Vec<VariantRecord>>,
+    /// The tasks of those that survive, when documentation tells them.
+    pub tasks: BTreeMap<CandidateId, DocsTask>,
 }
 
 /// What was emitted.
@@ -154,6 +157,7 @@ fn gather(context: &Context, request: Request) -> Result<EmitInput, RunError> {
         verified: request.verified,
         changes: BTreeMap::new(),
         variants: request.variants,
+        tasks: request.tasks,
         locks: BTreeMap::new(),
     })
 }
@@ -302,6 +306,7 @@ mod tests {
             ended: input.ended.clone(),
             verified: input.verified.clone(),
             variants: input.variants.clone(),
+            tasks: input.tasks.clone(),
             splits: input
                 .changes
                 .iter()

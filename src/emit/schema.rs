@@ -1,12 +1,14 @@
 //! `manifests/schema/v1.json`: the shape of every file of a version, as JSON Schema (2020-12).
 //!
 //! The document itself is the schema of `manifest.json`; `$defs/Instance` is that of a row of `instances.jsonl`,
-//! `$defs/LogEntry` that of a line of the selection log, `$defs/VariantRow` that of a row of `variants.jsonl`.
+//! `$defs/LogEntry` that of a line of the selection log, `$defs/VariantRow` that of a row of `variants.jsonl`,
+//! `$defs/DocsRow` that of a row of `docs.jsonl`.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
 use super::canonical;
+use super::docs::DocsRow;
 use super::entry::LogEntry;
 use super::instance::Instance;
 use super::manifest::Manifest;
@@ -21,6 +23,7 @@ pub fn value() -> Value {
     generator.subschema_for::<Instance>();
     generator.subschema_for::<LogEntry>();
     generator.subschema_for::<VariantRow>();
+    generator.subschema_for::<DocsRow>();
     let mut schema = generator.into_root_schema_for::<Manifest>();
     schema.insert("title".into(), "Quarry dataset manifest, schema version 1".into());
     canonical::sorted(schema.as_value())
@@ -44,6 +47,8 @@ pub struct Validators {
     pub entry: jsonschema::Validator,
     /// For a row of the variants.
     pub variant: jsonschema::Validator,
+    /// For a row of the documentation.
+    pub docs: jsonschema::Validator,
 }
 
 impl Validators {
@@ -62,6 +67,7 @@ impl Validators {
             instance: of(&Instance::schema_name())?,
             entry: of(&LogEntry::schema_name())?,
             variant: of(&VariantRow::schema_name())?,
+            docs: of(&DocsRow::schema_name())?,
         })
     }
 }

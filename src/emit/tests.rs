@@ -143,7 +143,7 @@ proptest! {
                 file.start = file.start.wrapping_add(by);
             }
         }
-        let row = rows::row(&candidate, &change, &verified(2), ProblemStatement::Issue).unwrap();
+        let row = rows::row(&candidate, &change, &verified(2), ProblemStatement::Issue, None).unwrap();
         let text = canonical::line(&row).unwrap();
         let read: Instance = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(&read, &row);

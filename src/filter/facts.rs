@@ -7,6 +7,7 @@ use super::files::{FileSet, file_fact};
 use super::value::{Datum, Seen};
 use crate::domain::candidate::{Candidate, FoundIn, IssueReference, MergeKind, RelationKind};
 use crate::domain::ids::TestId;
+use crate::domain::notes::Note;
 use crate::domain::oracle::Oracle;
 use crate::domain::patch::{EntryKind, Part};
 use crate::recipe::language::FactId;
@@ -28,6 +29,8 @@ pub struct CandidateFacts<'a> {
     pub oracle: Option<&'a Oracle>,
     /// Whether the diff's bytes are UTF-8, where somebody looked.
     pub utf8: Option<bool>,
+    /// What release notes tell of it; `None` where nobody read them.
+    pub notes: Option<&'a [Note]>,
 }
 
 impl FactSource for CandidateFacts<'_> {
@@ -96,6 +99,17 @@ impl FactSource for CandidateFacts<'_> {
             F::PatchSymlinks => self.entries(EntryKind::Symlink),
             F::PatchModeChanges => {
                 Datum::count(candidate.files.iter().filter(|file| file.mode_changed).count())
+            }
+            F::NotesEntries => {
+                return self.notes.map_or(Seen::Unknown, |notes| {
+                    Seen::AtLeast(Datum::List(notes.iter().map(note).collect()))
+                });
+            }
+            F::NotesKinds => {
+                return self.notes.map_or(Seen::Unknown, |notes| {
+                    let kinds: BTreeSet<&str> = notes.iter().map(|note| note.kind.name()).collect();
+                    Seen::AtLeast(Datum::texts(kinds))
+                });
             }
             F::OracleFailToPass => return self.oracle(|oracle| tests(&oracle.fail_to_pass)),
             F::OraclePassToPass => return self.oracle(|oracle| tests(&oracle.pass_to_pass)),
@@ -172,6 +186,16 @@ impl<'a> CandidateFacts<'a> {
 
 fn tests(ids: &[TestId]) -> Datum<'_> {
     Datum::texts(ids.iter().map(TestId::as_str))
+}
+
+fn note(note: &Note) -> Datum<'_> {
+    Datum::Record(vec![
+        ("version", Datum::text(&note.version)),
+        ("kind", Datum::text(note.kind.name())),
+        ("section", Datum::text(&note.section)),
+        ("text", Datum::text(&note.text)),
+        ("evidence", Datum::text(&note.evidence)),
+    ])
 }
 
 fn reference(found: &IssueReference) -> Datum<'_> {

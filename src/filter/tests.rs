@@ -92,6 +92,7 @@ fn verdict_of(keep: &str, candidate: &Candidate) -> Result<Verdict, EvalError> {
         parts: &PARTS,
         oracle: None,
         utf8: None,
+        notes: None,
     };
     let sight = Sight::new(&program, &facts);
     program
@@ -222,6 +223,7 @@ fn rules_run_by_phase_and_stop_at_the_first_that_drops() {
         parts: &PARTS,
         oracle: None,
         utf8: None,
+        notes: None,
     };
     let sight = Sight::new(&program, &facts);
     let judgements = program.judge_until_dropped(program.git_rules(), &sight).unwrap();
@@ -264,6 +266,7 @@ fn a_decision_is_taken_again_only_when_what_it_saw_changes() {
             parts: &PARTS,
             oracle,
             utf8: None,
+            notes: None,
         };
         program
             .judge(&program.rules()[0], &Sight::new(&program, &facts))
@@ -339,6 +342,7 @@ python = "3.11"
         parts: &PARTS,
         oracle: None,
         utf8: None,
+        notes: None,
     };
     assert_eq!(program.environment(&candidate.id.repo, &facts), Ok(Some(3)));
     assert_eq!(
@@ -379,9 +383,11 @@ fn every_fact_of_a_candidate_is_as_the_table_says() {
         parts: &PARTS,
         oracle: None,
         utf8: Some(true),
+        notes: None,
     };
     let after = CandidateFacts {
         oracle: Some(&oracle),
+        notes: Some(&[]),
         ..before
     };
     for fact in facts::table() {

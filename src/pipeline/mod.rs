@@ -19,7 +19,9 @@
 //! | `after` | a candidate whose tests need what it begins to ask for → its environment |
 //! | `proof` | what both came to for one candidate |
 //! | `order` | candidates → the same, the longest first |
+//! | `told` | what release notes tell of candidates, for rules that ask |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
+//! | [`documented`] | those that are kept → their tasks, where documentation tells them |
 //! | [`publish`] | decisions, oracles and variants → what a manifest is made of |
 //! | [`images`] | a version's instances → an image each |
 //! | [`report`] | what a run tells its caller |
@@ -27,6 +29,7 @@
 mod after;
 pub mod brake;
 pub mod commit;
+pub mod documented;
 pub mod environments;
 mod error;
 pub mod explain;
@@ -41,6 +44,7 @@ pub mod run;
 mod search;
 pub mod select;
 pub mod source;
+mod told;
 pub mod tried;
 pub mod vary;
 

@@ -350,6 +350,7 @@ impl<'a> Prover<'a> {
             parts: &parts,
             oracle: None,
             utf8: None,
+            notes: None,
         };
         let index = self
             .program

@@ -72,6 +72,7 @@ pub fn request(
         verified: proofs.iter().filter_map(|proof| proof.verified.clone()).collect(),
         splits,
         variants: varied.made,
+        tasks: BTreeMap::new(),
     })
 }
 

@@ -6,6 +6,8 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use crate::domain::count::count;
+use crate::emit::docs::Characteristics;
+use crate::emit::docs::characteristics::table;
 use crate::emit::manifest::FunnelStep;
 
 /// One run of a recipe.
@@ -43,6 +45,9 @@ pub struct RunReport {
     pub variants: usize,
     /// Variants in which code is left that reads docstrings or source: it may behave otherwise.
     pub reads_docstrings: usize,
+    /// How large the instances are, by repository and of all, when documentation tells them.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub characteristics: BTreeMap<String, Characteristics>,
     /// Why nothing was emitted, if so.
     pub note: Option<String>,
 }
@@ -110,6 +115,9 @@ impl RunReport {
                 "variants:       {} trees; in {} of them code reads docstrings or source (`variants.jsonl` says where)",
                 self.variants, self.reads_docstrings
             );
+        }
+        if !self.characteristics.is_empty() {
+            let _ = write!(text, "\n{}", table(&self.characteristics));
         }
         if let Some(manifest) = &self.manifest {
             let state = if self.already_there {

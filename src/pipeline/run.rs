@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::documented::documented;
 use super::error::PipelineError;
 use super::proof::Proof;
 use super::prove::{Means, Prover};
@@ -177,7 +178,7 @@ impl End<'_> {
         let kept = selection.kept.clone();
         let mut report = summary(&kept, proofs, varied.as_ref());
         report.dataset = format!("{} {}", dataset.name, dataset.version);
-        let request = request(
+        let mut request = request(
             self.context,
             self.loaded,
             self.sources,
@@ -187,6 +188,9 @@ impl End<'_> {
             varied,
         )?;
         if emit && report.instances > 0 {
+            let told = documented(self.context, &self.loaded.recipe, self.sources, self.field, &kept)?;
+            request.tasks = told.tasks;
+            report.characteristics = told.characteristics;
             let emitted = emit::run::run(self.context, request)?;
             report.manifest = Some(emitted.folder.to_string());
             report.already_there = emitted.release == Release::AlreadyThere;
@@ -264,6 +268,7 @@ fn summary(kept: &[CandidateId], proofs: &[Proof], varied: Option<&Variety>) -> 
         flaky_tests,
         variants: varied.made.values().map(Vec::len).sum(),
         reads_docstrings: varied.readers(),
+        characteristics: BTreeMap::new(),
         note: None,
     }
 }

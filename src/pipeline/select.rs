@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use super::error::PipelineError;
 use super::source::MinedSource;
+use super::told::told;
 use crate::domain::candidate::Candidate;
 use crate::domain::ids::CandidateId;
+use crate::domain::notes::Note;
 use crate::domain::oracle::Oracle;
 use crate::filter::run::{Selection, filter_candidates};
 use crate::mine::split::Splitter;
@@ -20,6 +22,8 @@ pub struct Field {
     pub candidates: Vec<Candidate>,
     /// The recipe's split.
     pub splitter: Splitter,
+    /// What release notes tell of pull requests; `None` where no rule asks.
+    pub notes: Option<BTreeMap<CandidateId, Vec<Note>>>,
 }
 
 /// Reads the candidates of `sources` that the recipe looks at; of those only `only`, unless it is empty.
@@ -47,7 +51,12 @@ pub fn field(
         let admitted = window.is_none_or(|window| window.admits(candidate.merged_at));
         admitted && (only.is_empty() || only.contains(&candidate.id))
     });
-    Ok(Field { candidates, splitter })
+    let notes = told(context, recipe, sources)?;
+    Ok(Field {
+        candidates,
+        splitter,
+        notes,
+    })
 }
 
 /// Asks the recipe's rules, with the oracles that are known.
@@ -66,6 +75,7 @@ pub fn ask(
         &field.candidates,
         |file| field.splitter.part_of(file),
         |id| oracles.get(id).cloned(),
+        field.notes.as_ref(),
     )?;
     Ok(selection)
 }

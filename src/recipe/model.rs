@@ -424,4 +424,7 @@ pub enum ProblemStatement {
     Issue,
     /// The pull request's title and its commits' messages: available from git alone, but they may describe the solution.
     Message,
+    /// The documentation's part of the diff, each hunk with its section: for tasks that documentation tells. Beside the rows
+    /// stands `docs.jsonl`, with the same statement masked, and with hints.
+    Docs,
 }

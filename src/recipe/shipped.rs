@@ -5,6 +5,7 @@ pub const SHIPPED: &[(&str, &str)] = &[
     ("sample.toml", include_str!("../../filters/sample.toml")),
     ("swebench.toml", include_str!("../../filters/swebench.toml")),
     ("changes.toml", include_str!("../../filters/changes.toml")),
+    ("doc2feat.toml", include_str!("../../filters/doc2feat.toml")),
     ("roundtrip.toml", include_str!("../../filters/roundtrip.toml")),
 ];
 

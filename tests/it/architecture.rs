@@ -28,11 +28,19 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rusqlite", &["src/store/"]),
     (
         "ruff_python_parser",
-        &["src/strip/syntax.rs", "src/build/detect/source.rs"],
+        &[
+            "src/strip/syntax.rs",
+            "src/build/detect/source.rs",
+            "src/emit/docs/names.rs",
+        ],
     ),
     (
         "ruff_python_ast",
-        &["src/strip/syntax.rs", "src/build/detect/source.rs"],
+        &[
+            "src/strip/syntax.rs",
+            "src/build/detect/source.rs",
+            "src/emit/docs/names.rs",
+        ],
     ),
     ("saphyr_parser", &["src/build/detect/value.rs"]),
 ];

@@ -1,11 +1,14 @@
 //! A recipe's rules over mined candidates.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
 use super::FilterError;
 use crate::domain::candidate::Candidate;
 use crate::domain::decision::Decision;
 use crate::domain::ids::CandidateId;
+use crate::domain::notes::Note;
 use crate::domain::oracle::Oracle;
 use crate::domain::patch::{FileChange, Part};
 use crate::filter::compile::{Program, compile};
@@ -33,7 +36,7 @@ pub struct Selection {
 /// candidate; rules on the oracle meet those that the git rules kept and that `oracle_of` knows an oracle of. A decision
 /// that was taken before on the same values is not recorded again.
 ///
-/// `part_of` is the recipe's split.
+/// `part_of` is the recipe's split; `notes` is what release notes tell, where they were read.
 ///
 /// # Errors
 /// When a rule cannot be computed on a candidate (nothing is recorded then), or the ledger cannot be written.
@@ -43,6 +46,7 @@ pub fn filter_candidates(
     candidates: &[Candidate],
     part_of: impl Fn(&FileChange) -> Option<Part> + Sync,
     oracle_of: impl Fn(&CandidateId) -> Option<Oracle> + Sync,
+    notes: Option<&BTreeMap<CandidateId, Vec<Note>>>,
 ) -> Result<Selection, FilterError> {
     let program = compile(recipe)?;
     let judged = candidates
@@ -54,6 +58,7 @@ pub fn filter_candidates(
                 candidate,
                 &part_of,
                 oracle_of(&candidate.id).as_ref(),
+                notes.map(|notes| notes.get(&candidate.id).map_or(&[][..], Vec::as_slice)),
             )
         })
         .collect::<Vec<_>>();
@@ -91,6 +96,7 @@ fn judge(
     candidate: &Candidate,
     part_of: &impl Fn(&FileChange) -> Option<Part>,
     oracle: Option<&Oracle>,
+    notes: Option<&[Note]>,
 ) -> Result<(Vec<Decision>, bool), FilterError> {
     let utf8 = if program.reads(FactId::PatchUtf8) {
         Some(std::str::from_utf8(&context.blobs.get(&candidate.diff)?).is_ok())
@@ -103,6 +109,7 @@ fn judge(
         parts: &parts,
         oracle,
         utf8,
+        notes,
     };
     let sight = Sight::new(program, &facts);
     let failed = |error| FilterError::Evaluate {
@@ -154,7 +161,7 @@ mod tests {
         };
         let candidates = [plain.clone(), odd];
         let run = |oracle: Option<Oracle>| {
-            filter_candidates(&context, &recipe, &candidates, part_of, |_| oracle.clone()).unwrap()
+            filter_candidates(&context, &recipe, &candidates, part_of, |_| oracle.clone(), None).unwrap()
         };
 
         let first = run(None);

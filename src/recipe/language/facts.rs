@@ -213,6 +213,8 @@ facts! {
         PatchSubmodules "patch.submodules" Type::Int, Git, Yes, No, "how many files of the diff are submodules";
         PatchSymlinks "patch.symlinks" Type::Int, Git, Yes, No, "how many files of the diff are symbolic links";
         PatchModeChanges "patch.mode_changes" Type::Int, Git, Yes, No, "how many files of the diff change their mode";
+        NotesEntries "notes.entries" Type::list(Type::Record(&NOTE)), Git, AtLeast, No, "what entries of the project's release notes tell of it (git alone may not know whose issue an entry names)";
+        NotesKinds "notes.kinds" Type::list(Type::String), Git, AtLeast, No, "the kinds of those entries, each once: `feature`, `enhancement`, `new-check`, `extension`, `fix` …";
         OracleFailToPass "oracle.fail_to_pass" Type::list(Type::String), Oracle, Yes, Sometimes, "tests that pass in no run before gold and in every run after";
         OraclePassToPass "oracle.pass_to_pass" Type::list(Type::String), Oracle, Yes, Sometimes, "tests that pass in every run on both sides";
         OraclePassToFail "oracle.pass_to_fail" Type::list(Type::String), Oracle, Yes, No, "tests that pass in every run before gold and in none after";
@@ -308,8 +310,40 @@ pub static REFERENCE: Record = Record {
     ],
 };
 
+/// One entry of the release notes.
+pub static NOTE: Record = Record {
+    name: "note",
+    fields: &[
+        Field {
+            name: "version",
+            ty: Type::String,
+            meaning: "the version that it is told under, `unreleased`, or `\"\"`",
+        },
+        Field {
+            name: "kind",
+            ty: Type::String,
+            meaning: "`feature`, `enhancement`, `new-check`, `extension`, `performance`, `fix`, `security`, `deprecation`, `removal`, `breaking`, `change`, `documentation`, `dependencies`, `internal` or `unknown`",
+        },
+        Field {
+            name: "section",
+            ty: Type::String,
+            meaning: "the headings that it stands under, joined by ` > `",
+        },
+        Field {
+            name: "text",
+            ty: Type::String,
+            meaning: "its words",
+        },
+        Field {
+            name: "evidence",
+            ty: Type::String,
+            meaning: "what shows that it is about this pull request: `named`, `fragment`, `line`, `api`, `closes` or `mentions`",
+        },
+    ],
+};
+
 /// Every record that facts are made of.
-pub static RECORDS: [&Record; 2] = [&CHANGE, &REFERENCE];
+pub static RECORDS: [&Record; 3] = [&CHANGE, &REFERENCE, &NOTE];
 
 static BY_NAME: LazyLock<BTreeMap<&'static str, &'static Fact>> =
     LazyLock::new(|| TABLE.iter().map(|fact| (fact.name.as_str(), fact)).collect());

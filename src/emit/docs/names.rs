@@ -1,0 +1,192 @@
+//! Names that Python files define, and names that they use. The only file here that names the parser's crates.
+
+use std::collections::BTreeSet;
+
+use ruff_python_ast::visitor::{Visitor, walk_expr, walk_keyword, walk_stmt};
+use ruff_python_ast::{Expr, Keyword, PySourceType, Stmt};
+use ruff_python_parser::parse_unchecked_source;
+
+use super::hints::{Hint, HintKind};
+
+/// What a file defines for others: functions, classes, methods, fields, parameters, and messages of errors that it
+/// raises. Names local to a function are none.
+pub(super) fn defined(text: &str) -> BTreeSet<Hint> {
+    let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let mut reader = Definitions {
+        found: BTreeSet::new(),
+        scopes: vec![],
+    };
+    parsed
+        .syntax()
+        .body
+        .iter()
+        .for_each(|statement| reader.visit_stmt(statement));
+    reader.found
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Class,
+    Function,
+}
+
+struct Definitions {
+    found: BTreeSet<Hint>,
+    scopes: Vec<Scope>,
+}
+
+impl Definitions {
+    fn add(&mut self, kind: HintKind, name: &str) {
+        if !name.is_empty() {
+            self.found.insert(Hint {
+                kind,
+                name: name.to_owned(),
+            });
+        }
+    }
+
+    fn is_in_function(&self) -> bool {
+        self.scopes.contains(&Scope::Function)
+    }
+
+    fn target(&mut self, target: &Expr) {
+        match (target, self.scopes.last()) {
+            (Expr::Name(name), Some(Scope::Class)) if !self.is_in_function() => {
+                self.add(HintKind::Field, &name.id);
+            }
+            (Expr::Name(name), None) => self.add(HintKind::Field, &name.id),
+            (Expr::Attribute(attribute), Some(Scope::Function)) => {
+                if matches!(&*attribute.value, Expr::Name(name) if name.id.as_str() == "self" || name.id.as_str() == "cls")
+                {
+                    self.add(HintKind::Field, &attribute.attr);
+                }
+            }
+            (Expr::Tuple(tuple), _) => tuple.elts.iter().for_each(|inner| self.target(inner)),
+            _ => {}
+        }
+    }
+
+    /// Texts in what is raised.
+    fn raised(&mut self, exception: &Expr) {
+        if let Expr::Call(call) = exception {
+            for argument in &call.arguments.args {
+                if let Expr::StringLiteral(text) = argument {
+                    self.add(HintKind::Message, text.value.to_str());
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Visitor<'a> for Definitions {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                let local = self.is_in_function();
+                if !local {
+                    let kind = match self.scopes.last() {
+                        Some(Scope::Class) => HintKind::Method,
+                        _ => HintKind::Function,
+                    };
+                    self.add(kind, &function.name);
+                    for parameter in &*function.parameters {
+                        let name = parameter.name().as_str();
+                        if name != "self" && name != "cls" {
+                            self.add(HintKind::Parameter, name);
+                        }
+                    }
+                }
+                self.scopes.push(Scope::Function);
+                walk_stmt(self, statement);
+                self.scopes.pop();
+            }
+            Stmt::ClassDef(class) => {
+                if !self.is_in_function() {
+                    self.add(HintKind::Class, &class.name);
+                }
+                self.scopes.push(Scope::Class);
+                walk_stmt(self, statement);
+                self.scopes.pop();
+            }
+            Stmt::Assign(assign) => {
+                assign.targets.iter().for_each(|target| self.target(target));
+                walk_stmt(self, statement);
+            }
+            Stmt::AnnAssign(assign) => {
+                self.target(&assign.target);
+                walk_stmt(self, statement);
+            }
+            Stmt::Raise(raise) => {
+                raise.exc.iter().for_each(|exception| self.raised(exception));
+                walk_stmt(self, statement);
+            }
+            _ => walk_stmt(self, statement),
+        }
+    }
+}
+
+/// What a file uses: names, attributes, keywords of calls, parts of modules that it imports, and its texts.
+#[derive(Debug, Default)]
+pub(super) struct Used {
+    pub(super) names: BTreeSet<String>,
+    pub(super) modules: BTreeSet<String>,
+    pub(super) texts: Vec<String>,
+}
+
+/// What a file uses.
+pub(super) fn used(text: &str) -> Used {
+    let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let mut used = Used::default();
+    parsed
+        .syntax()
+        .body
+        .iter()
+        .for_each(|statement| used.visit_stmt(statement));
+    used
+}
+
+impl<'a> Visitor<'a> for Used {
+    fn visit_stmt(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::Import(import) => {
+                self.modules
+                    .extend(import.names.iter().map(|alias| alias.name.to_string()));
+            }
+            Stmt::ImportFrom(import) => {
+                let module = import
+                    .module
+                    .as_ref()
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                for alias in &import.names {
+                    self.names.insert(alias.name.to_string());
+                    self.modules.insert(format!("{module}.{}", alias.name));
+                }
+                self.modules.insert(module);
+            }
+            _ => {}
+        }
+        walk_stmt(self, statement);
+    }
+
+    fn visit_expr(&mut self, expression: &'a Expr) {
+        match expression {
+            Expr::Name(name) => {
+                self.names.insert(name.id.to_string());
+            }
+            Expr::Attribute(attribute) => {
+                self.names.insert(attribute.attr.to_string());
+            }
+            Expr::StringLiteral(text) => self.texts.push(text.value.to_str().to_owned()),
+            _ => {}
+        }
+        walk_expr(self, expression);
+    }
+
+    fn visit_keyword(&mut self, keyword: &'a Keyword) {
+        if let Some(name) = &keyword.arg {
+            self.names.insert(name.to_string());
+        }
+        walk_keyword(self, keyword);
+    }
+}
