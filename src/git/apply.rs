@@ -1,10 +1,14 @@
 //! Laying a patch over a folder.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
+use std::process::{Command, Output};
 
 use super::error::GitError;
 use super::program::{Settings, git, last_words, output};
+use crate::domain::diff::file_changes;
 
 /// A patch that was not laid over a folder. The folder is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -50,6 +54,76 @@ pub fn apply(dir: &Path, patch: &[u8]) -> Result<(), ApplyError> {
     run(dir, patch, &[])
 }
 
+/// As [`apply`], but each hunk needs only `context` lines of context on either side that match, and the numbers of lines
+/// in its head are counted anew.
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_fuzzy(dir: &Path, patch: &[u8], context: u8) -> Result<(), ApplyError> {
+    run(dir, patch, &["--recount", &format!("-C{context}")])
+}
+
+/// Lays `patch` over the files in `dir` by merging: the files that its index lines name are looked for in the object
+/// store `objects`, and what the patch does to them is merged into those of `dir`. All of it or nothing; a conflict is
+/// "does not apply".
+///
+/// # Errors
+/// As [`apply`].
+pub fn apply_three_way(dir: &Path, patch: &[u8], objects: &Path) -> Result<(), ApplyError> {
+    if patch.is_empty() {
+        return Ok(());
+    }
+    let written = |source| GitError::Write {
+        path: std::env::temp_dir(),
+        source,
+    };
+    let scratch = blank_repository().map_err(written)?;
+    let place = scratch.path();
+    let objects = std::path::absolute(objects).map_err(written)?;
+    let mut alternates = objects.into_os_string().into_encoded_bytes();
+    alternates.push(b'\n');
+    fs::create_dir(place.join("objects/info"))
+        .and_then(|()| fs::write(place.join("objects/info/alternates"), &alternates))
+        .map_err(written)?;
+    // Merging looks at the index: what the patch touches must be in it.
+    let touched = file_changes(patch);
+    let mut names = Vec::new();
+    for path in touched
+        .iter()
+        .flat_map(|file| std::iter::once(&file.path).chain(&file.old_path))
+    {
+        let is_file = fs::symlink_metadata(dir.join(OsStr::from_bytes(path.as_bytes())))
+            .is_ok_and(|found| !found.is_dir());
+        if is_file {
+            names.extend_from_slice(path.as_bytes());
+            names.push(0);
+        }
+    }
+    let mut command = in_tree(dir, place);
+    command.args(["update-index", "--add", "-z", "--stdin"]);
+    judged(&output(command, "update-index", &names)?)?;
+    // First in an index of its own: a conflict must leave nothing behind.
+    fs::copy(place.join("index"), place.join("trial"))
+        .map(drop)
+        .or_else(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Ok(()),
+            _ => Err(error),
+        })
+        .map_err(written)?;
+    let mut command = in_tree(dir, place);
+    command.env("GIT_INDEX_FILE", place.join("trial")).args([
+        "apply",
+        "--whitespace=nowarn",
+        "--3way",
+        "--cached",
+        "-",
+    ]);
+    judged(&output(command, "apply", patch)?)?;
+    let mut command = in_tree(dir, place);
+    command.args(["apply", "--whitespace=nowarn", "--3way", "-"]);
+    judged(&output(command, "apply", patch)?)
+}
+
 /// Whether [`apply`] would succeed; nothing is written.
 ///
 /// # Errors
@@ -66,39 +140,34 @@ fn run(dir: &Path, patch: &[u8], more: &[&str]) -> Result<(), ApplyError> {
         path: std::env::temp_dir(),
         source,
     })?;
+    let mut command = in_tree(dir, scratch.path());
+    command.args(["apply", "--whitespace=nowarn"]).args(more).arg("-");
+    judged(&output(command, "apply", patch)?)
+}
+
+/// A git command whose work tree is `dir` and whose repository is `place`, and that converts nothing.
+fn in_tree(dir: &Path, place: &Path) -> Command {
     let mut command = git(Settings::Isolated);
+    command.current_dir(dir);
+    for setting in [
+        "core.autocrlf=false",
+        "core.eol=lf",
+        "core.safecrlf=false",
+        "core.symlinks=true",
+        "core.fileMode=true",
+        "core.ignoreCase=false",
+        "core.precomposeUnicode=false",
+        "apply.whitespace=nowarn",
+        "apply.ignoreWhitespace=no",
+    ] {
+        command.args(["-c", setting]);
+    }
+    command.env("GIT_DIR", place).env("GIT_WORK_TREE", ".");
     command
-        .current_dir(dir)
-        .args([
-            "-c",
-            "core.autocrlf=false",
-            "-c",
-            "core.eol=lf",
-            "-c",
-            "core.safecrlf=false",
-        ])
-        .args([
-            "-c",
-            "core.symlinks=true",
-            "-c",
-            "core.fileMode=true",
-            "-c",
-            "core.ignoreCase=false",
-        ])
-        .args([
-            "-c",
-            "core.precomposeUnicode=false",
-            "-c",
-            "apply.whitespace=nowarn",
-            "-c",
-            "apply.ignoreWhitespace=no",
-        ])
-        .env("GIT_DIR", scratch.path())
-        .env("GIT_WORK_TREE", ".")
-        .args(["apply", "--whitespace=nowarn"])
-        .args(more)
-        .arg("-");
-    let output = output(command, "apply", patch)?;
+}
+
+/// What git's end says: fine, a patch that does not fit, or the outside's fault.
+fn judged(output: &Output) -> Result<(), ApplyError> {
     if output.status.success() {
         return Ok(());
     }

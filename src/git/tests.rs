@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use super::apply::{ApplyError, apply, check};
+use super::apply::{ApplyError, apply, apply_fuzzy, apply_three_way, check};
 use super::fixture::{EXEC, FILE, Files, Fixture, LINK, MODULE, files};
 use super::program::{Settings, git, in_dir, succeed};
 use super::{GitError, Mirror};
@@ -274,4 +274,70 @@ fn links_are_followed_inside_a_tree_and_no_further() {
     for path in ["out.txt", "root.txt", "loop.txt", "gone.txt", "folder", "a", "no"] {
         assert_eq!(read(path), None, "{path}");
     }
+}
+
+#[test]
+fn a_patch_on_another_commit_is_merged_whole_or_not_at_all() {
+    let mut fixture = Fixture::new();
+    let text = |first: &str, last: &str| format!("{first}\n2\n3\n4\n5\n6\n7\n8\n{last}\n");
+    let old = fixture.commit(&[], &files(&[("a.py", &text("1", "9")), ("b.py", "b\n")]), "m");
+    let new = fixture.commit(
+        &[old],
+        &files(&[("a.py", &text("1", "ten")), ("b.py", "b\n")]),
+        "m",
+    );
+    let git_dir = fixture.path().to_owned();
+    let diff = |from, to| {
+        let mut command = in_dir(git(Settings::Isolated), &git_dir);
+        command.args(["diff", "--full-index", &format!("{from}"), &format!("{to}")]);
+        succeed(command, "diff", b"").unwrap()
+    };
+    // Made on `old`, where the last line was another one; its context does not match there.
+    let mine = fixture.commit(
+        &[old],
+        &files(&[
+            ("a.py", &text("one", "9").replace("8\n9", "8\n8.5\n9")),
+            ("b.py", "b\n"),
+        ]),
+        "m",
+    );
+    let clash = diff(old, mine);
+    let mine = fixture.commit(
+        &[old],
+        &files(&[("a.py", &text("one", "9")), ("b.py", "c\n")]),
+        "m",
+    );
+    let fits = diff(old, mine);
+    let dir = tempfile::tempdir().unwrap();
+    let tree = dir.path().join("tree");
+    Mirror::open(&git_dir).unwrap().export(new, &tree).unwrap();
+    let before = snapshot(&tree);
+    let objects = git_dir.join("objects");
+    assert!(matches!(
+        apply_three_way(&tree, &clash, &objects),
+        Err(ApplyError::DoesNotApply { .. })
+    ));
+    assert_eq!(snapshot(&tree), before, "a conflict leaves nothing behind");
+    apply_three_way(&tree, &fits, &objects).unwrap();
+    assert_eq!(fs::read_to_string(tree.join("a.py")).unwrap(), text("one", "ten"));
+    assert_eq!(fs::read_to_string(tree.join("b.py")).unwrap(), "c\n");
+    let garbage = apply_three_way(&tree, b"no patch", &objects);
+    assert!(
+        matches!(garbage, Err(ApplyError::DoesNotApply { .. })),
+        "{garbage:?}"
+    );
+}
+
+#[test]
+fn fuzz_lets_context_and_counts_be_wrong() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("f"), "1\n2\n3\n4\n5\n6\n7\n").unwrap();
+    let patch = b"diff --git a/f b/f\n--- a/f\n+++ b/f\n@@ -1,9 +1,9 @@\n x\n 2\n 3\n-4\n+four\n 5\n 6\n y\n";
+    assert!(apply(dir.path(), patch).is_err());
+    assert!(apply_fuzzy(dir.path(), patch, 3).is_err());
+    apply_fuzzy(dir.path(), patch, 2).unwrap();
+    assert_eq!(
+        fs::read_to_string(dir.path().join("f")).unwrap(),
+        "1\n2\n3\nfour\n5\n6\n7\n"
+    );
 }
