@@ -24,7 +24,7 @@
 //! |---|---|
 //! | [`domain`] | the words of the field, as types |
 //! | [`recipe`] | `filters/*.toml`, checked: rules in CEL over documented facts |
-//! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] | the stages; each folder's page says in, out, always |
+//! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] [`evaluate`] | the stages; each folder's page says in, out, always |
 //! | [`git`] [`sandbox`] [`store`] [`blobs`] | one place for each outside thing |
 //! | [`harness`] | one run of tests in a room, for every stage that runs some |
 //! | [`workspace`] [`clock`] [`progress`] | what a shell works with |
@@ -38,6 +38,7 @@ pub mod cli;
 pub mod clock;
 pub mod domain;
 pub mod emit;
+pub mod evaluate;
 pub mod filter;
 pub mod git;
 pub mod harness;

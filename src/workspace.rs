@@ -1,6 +1,7 @@
 //! A workspace's folders, its lock, and the [`Context`] that every stage's shell gets.
 //!
-//! `ROOT/.quarry/` holds the state: `ledger.db`, `blobs/`, `mirrors/`, `envs/`, `variants/`, `selections/`, `scratch/`.
+//! `ROOT/.quarry/` holds the state: `ledger.db`, `blobs/`, `mirrors/`, `envs/`, `variants/`, `selections/`,
+//! `evaluations/`, `scratch/`.
 //! `ROOT/manifests/` holds what was emitted.
 
 pub mod gc;
@@ -183,6 +184,11 @@ impl Workspace {
     /// Selection logs of filtered datasets, by recipe.
     pub fn selections(&self) -> Utf8PathBuf {
         self.state().join("selections")
+    }
+
+    /// Reports of evaluations, by dataset and model.
+    pub fn evaluations(&self) -> Utf8PathBuf {
+        self.state().join("evaluations")
     }
 
     /// Work trees of running work; emptied at the start of every writing command.

@@ -84,6 +84,10 @@ pub enum Verb {
     Verify(VerifyArgs),
     /// Write the manifest of what was verified, or check one that was written
     Emit(EmitArgs),
+    /// Evaluate predictions, the gold patches or the empty patch on an emitted version
+    Evaluate(super::evaluate::EvaluateArgs),
+    /// Compare evaluations, task by task
+    Compare(super::compare::CompareArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file
     Strip(super::strip::StripArgs),
     /// Remove what can be made again: environments that nothing used for a while, left containers, old images

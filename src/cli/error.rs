@@ -5,6 +5,7 @@ use std::fmt;
 use super::exit_code::ExitCode;
 use crate::blobs::BlobError;
 use crate::emit;
+use crate::evaluate::EvaluateError;
 use crate::filter::CompileError;
 use crate::filter::run::FilterError;
 use crate::mine::run::MineError;
@@ -128,7 +129,14 @@ impl From<PipelineError> for CliError {
             | P::Compile(_)
             | P::Filter(_)
             | P::Git(_)
+            | P::Evaluate(
+                EvaluateError::Predictions(_)
+                | EvaluateError::NoInstance { .. }
+                | EvaluateError::Io { .. }
+                | EvaluateError::Content { .. },
+            )
             | P::Strip(StripError::Git(_)) => ExitCode::Input,
+            P::Gate { .. } => ExitCode::Unsound,
             P::Halted(halt) if halt.reason == "disk-full" => ExitCode::Workspace,
             P::Halted(_) | P::Build(_) | P::Sandbox(_) | P::Strip(StripError::Threads(_)) => {
                 ExitCode::Machine
@@ -138,6 +146,7 @@ impl From<PipelineError> for CliError {
             | P::Scratch { .. }
             | P::Broken { .. }
             | P::Verify(_)
+            | P::Evaluate(_)
             | P::Strip(_)
             | P::Store(_)
             | P::Blob(_) => ExitCode::Workspace,

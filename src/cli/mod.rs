@@ -6,12 +6,14 @@
 pub mod args;
 pub mod build;
 pub mod error;
+pub mod evaluate;
 pub mod exit_code;
 pub mod machine;
 pub mod printer;
 pub mod session;
 
 mod check;
+pub mod compare;
 mod completions;
 mod doctor;
 mod emit;
@@ -97,6 +99,8 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (Some(recipe), None) => run::emit(recipe, args, &session).await,
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
+            Verb::Evaluate(args) => Box::pin(evaluate::run(args, &session)).await,
+            Verb::Compare(args) => compare::run(args, &session),
             Verb::Strip(args) => strip::run(args, &session),
             Verb::Images { what } => match what {
                 ImagesVerb::Build(args) => images::build(args, &session).await,

@@ -27,11 +27,13 @@ pub enum Stage {
     Strength,
     /// Variants of the base commit's tree.
     Strip,
+    /// One run of a prediction.
+    Evaluate,
 }
 
 impl Stage {
     /// Every stage, in the order in which a candidate meets them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Mine,
         Self::Filter,
         Self::Ask,
@@ -41,6 +43,7 @@ impl Stage {
         Self::Verify,
         Self::Strength,
         Self::Strip,
+        Self::Evaluate,
     ];
 
     /// The stage's name in the ledger and in logs.
@@ -55,6 +58,7 @@ impl Stage {
             Self::Verify => "verify",
             Self::Strength => "strength",
             Self::Strip => "strip",
+            Self::Evaluate => "evaluate",
         }
     }
 }

@@ -9,7 +9,6 @@ use super::instance::{Instance, PatchField};
 use super::manifest::{EnvironmentEntry, FunnelStep, Manifest};
 use super::walk::{End, Trail, fresh, trails, walk};
 use super::{docs, patches, variants};
-use crate::domain::base64;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
@@ -320,7 +319,7 @@ fn row_fault(
         return Some("base64_fields is not sorted or names a field twice".into());
     }
     PatchField::ALL.iter().find_map(|(field, part)| {
-        let Some(bytes) = patch_bytes(row, *field) else {
+        let Some(bytes) = row.patch_bytes(*field) else {
             return Some(format!(
                 "{} is said to be base64 and is not, or needs not be",
                 field.name()
@@ -348,14 +347,4 @@ fn row_fault(
         }
         patches::fault(&bytes).map(|what| format!("{} is no patch: {what}", field.name()))
     })
-}
-
-/// A patch's own bytes; `None` when its encoding is not the right one.
-fn patch_bytes(row: &Instance, field: PatchField) -> Option<Vec<u8>> {
-    let text = row.field(field);
-    if row.base64_fields.contains(&field) {
-        base64::decode(text).filter(|bytes| std::str::from_utf8(bytes).is_err())
-    } else {
-        Some(text.as_bytes().to_vec())
-    }
 }

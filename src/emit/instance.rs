@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::domain::base64;
 use crate::domain::candidate::MergeKind;
 use crate::domain::environment::Setup;
 use crate::domain::ids::{BlobId, CommitSha, InstanceId, RepoName, TestId};
@@ -188,6 +189,16 @@ impl Instance {
             PatchField::TestPatch => &self.test_patch,
             PatchField::DocsPatch => &self.docs_patch,
             PatchField::OtherPatch => &self.other_patch,
+        }
+    }
+
+    /// A patch's own bytes; `None` when its encoding is not the right one.
+    pub fn patch_bytes(&self, field: PatchField) -> Option<Vec<u8>> {
+        let text = self.field(field);
+        if self.base64_fields.contains(&field) {
+            base64::decode(text).filter(|bytes| std::str::from_utf8(bytes).is_err())
+        } else {
+            Some(text.as_bytes().to_vec())
         }
     }
 }

@@ -5,6 +5,7 @@ use camino::Utf8PathBuf;
 use super::brake::Halt;
 use crate::build::BuildError;
 use crate::domain::ids::{CandidateId, RepoName};
+use crate::evaluate::EvaluateError;
 use crate::filter::CompileError;
 use crate::filter::run::FilterError;
 use crate::git::GitError;
@@ -70,7 +71,7 @@ pub enum PipelineError {
         missing: usize,
     },
     /// A folder that is no sound version.
-    #[error("make images of `{folder}`: {problem}")]
+    #[error("use the version `{folder}`: {problem}")]
     BadVersion {
         /// The folder.
         folder: Utf8PathBuf,
@@ -117,6 +118,17 @@ pub enum PipelineError {
     /// Verifying.
     #[error(transparent)]
     Verify(#[from] VerifyError),
+    /// Evaluating.
+    #[error(transparent)]
+    Evaluate(#[from] EvaluateError),
+    /// Instances whose gold or empty patch was seen to give what it must not.
+    #[error("emit `{dataset}`: {} of its instances {} against gold or the empty patch: {}", instances.len(), if instances.len() == 1 { "is" } else { "are" }, instances.join("; "))]
+    Gate {
+        /// The dataset.
+        dataset: String,
+        /// Which, and what was seen.
+        instances: Vec<String>,
+    },
     /// Making variants.
     #[error(transparent)]
     Strip(#[from] StripError),
@@ -173,6 +185,12 @@ impl PipelineError {
             Self::Build(error) => error.hints(),
             Self::Sandbox(error) => error.hints(),
             Self::Verify(error) => error.hints(),
+            Self::Evaluate(error) => error.hints(),
+            Self::Gate { .. } => vec![
+                "`quarry log OWNER/NAME#N` shows the run; `quarry evaluate MANIFEST --gold --again` runs it again"
+                    .to_owned(),
+                "a rule can leave such a pull request out: `!(pr.number in [N])`".to_owned(),
+            ],
             Self::Strip(error) => error.hints(),
             Self::Workspace(error) => error.hints(),
             Self::Recipe(error) => error.hints(),

@@ -19,16 +19,14 @@ use super::error::PipelineError;
 use super::prove::{Means, Prover};
 use super::select::field;
 use super::source::sources_of;
+use super::version::{self, Version, candidate_of};
 use crate::build::run::BuildSettings;
 use crate::domain::candidate::Candidate;
 use crate::domain::event::Event;
 use crate::domain::ids::{CandidateId, InstanceId};
 use crate::domain::images::{ImageList, SCHEMA_VERSION};
-use crate::emit::assemble::{INSTANCES, MANIFEST};
 use crate::emit::instance::Instance;
-use crate::emit::manifest::Manifest;
-use crate::emit::{self, RunError, versions};
-use crate::recipe;
+use crate::emit::{RunError, versions};
 use crate::sandbox::{DockerSettings, Images, Room, RoomKind};
 use crate::workspace::Context;
 
@@ -120,8 +118,11 @@ pub fn read_list(folder: &Utf8Path) -> Result<Option<ImageList>, PipelineError> 
 /// Errors of ours or the caller's, and what the machine lacks; what fails on one instance is in the report.
 pub async fn run(context: &Context, folder: &Utf8Path, settings: Settings) -> Result<Outcome, PipelineError> {
     let file = list_file(folder)?;
-    let (manifest, instances) = read_version(folder)?;
-    let loaded = recipe::parse(folder.join(MANIFEST).as_str(), &manifest.recipe.text)?;
+    let Version {
+        manifest,
+        instances,
+        loaded,
+    } = version::read(folder)?;
     let recipe = &loaded.recipe;
     let mut docker = settings.docker;
     if !settings.other_base {
@@ -267,31 +268,4 @@ pub async fn run(context: &Context, folder: &Utf8Path, settings: Settings) -> Re
         note: format!("{} made, {} were there", report.made, report.there),
     });
     Ok(Outcome::Done(Box::new(report)))
-}
-
-fn candidate_of(row: &Instance) -> CandidateId {
-    CandidateId::pull(row.repo.clone(), row.pull_number)
-}
-
-/// A version's manifest and rows, when it is sound.
-fn read_version(folder: &Utf8Path) -> Result<(Manifest, Vec<Instance>), PipelineError> {
-    let bad = |problem: String| PipelineError::BadVersion {
-        folder: folder.to_owned(),
-        problem,
-    };
-    let checked = emit::verify(folder)?;
-    if let Some(problem) = checked.problems.first() {
-        return Err(bad(problem.to_string()));
-    }
-    let files = versions::read(folder).map_err(RunError::from)?;
-    let get = |name: &str| files.get(name).map(Vec::as_slice).unwrap_or_default();
-    let manifest = serde_json::from_slice(get(MANIFEST)).map_err(|error| bad(error.to_string()))?;
-    let rows = get(INSTANCES)
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty());
-    let rows = rows
-        .map(serde_json::from_slice)
-        .collect::<Result<_, _>>()
-        .map_err(|error| bad(error.to_string()))?;
-    Ok((manifest, rows))
 }

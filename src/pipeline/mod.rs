@@ -23,6 +23,9 @@
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`documented`] | those that are kept → their tasks, where documentation tells them |
 //! | [`publish`] | decisions, oracles and variants → what a manifest is made of |
+//! | [`version`] | an emitted version, and what the workspace knows of its instances |
+//! | [`evaluate`] | a version and predictions → what their tests say |
+//! | `gate` | whether gold and the empty patch give what they must, before a version is emitted |
 //! | [`images`] | a version's instances → an image each |
 //! | [`report`] | what a run tells its caller |
 
@@ -32,7 +35,9 @@ pub mod commit;
 pub mod documented;
 pub mod environments;
 mod error;
+pub mod evaluate;
 pub mod explain;
+mod gate;
 pub mod images;
 pub mod named;
 mod order;
@@ -47,6 +52,7 @@ pub mod source;
 mod told;
 pub mod tried;
 pub mod vary;
+pub mod version;
 
 pub use error::PipelineError;
 pub use run::{Outcome, Settings, run};

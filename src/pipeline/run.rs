@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::documented::documented;
 use super::error::PipelineError;
+use super::gate;
 use super::proof::Proof;
 use super::prove::{Means, Prover};
 use super::publish::request;
@@ -140,6 +141,11 @@ pub async fn run(
         .collect();
     let mut varied = None;
     if emit {
+        let instances = gate::against(context, &field, &proofs, &kept)?;
+        if !instances.is_empty() {
+            let dataset = recipe.dataset.name.clone();
+            return Err(PipelineError::Gate { dataset, instances });
+        }
         varied = vary(context, recipe, sources, &field, &kept).await?;
         if varied.is_none() {
             return Ok(Outcome::Interrupted);

@@ -12,6 +12,9 @@ mod build;
 mod build_commit;
 mod cli;
 mod emit;
+mod evaluate;
+#[path = "../shared/evaluate.rs"]
+mod evaluate_hostile;
 #[path = "../shared/hostile.rs"]
 mod hostile;
 mod kill;

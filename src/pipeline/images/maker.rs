@@ -5,10 +5,7 @@ use std::path::{Path, PathBuf};
 use super::super::brake::Brake;
 use super::super::error::PipelineError;
 use super::super::prove::Prover;
-use super::super::search::{finished, own_key};
-use crate::build::BuildError;
 use crate::build::run::{BuildOutcome, BuildRequest, Built};
-use crate::domain::attempt::Stage;
 use crate::domain::candidate::Candidate;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::CommitSha;
@@ -17,7 +14,6 @@ use crate::domain::path::RepoPath;
 use crate::emit::instance::Instance;
 use crate::git::{Mirror, seal, strangers};
 use crate::harness::variables;
-use crate::recipe::model::EnvironmentRecipe;
 use crate::sandbox::{Images, LENT, Made, Part, TESTBED, Wanted, user_files};
 
 /// Bumped when the same instance would become another image.
@@ -54,7 +50,7 @@ impl Maker<'_> {
             return Ok(None);
         }
         let work = self.prover.work_folder("image-")?;
-        let Some(environment) = self.environment(row, candidate)? else {
+        let Some(environment) = self.prover.environment_of(row, candidate)? else {
             let reason = format!(
                 "the workspace does not know the environment `{}`, or the base image has no Python {} for it",
                 row.environment, row.interpreter
@@ -87,40 +83,6 @@ impl Maker<'_> {
         let (below, made) = self.make(row, &request, &built, &keys).await?;
         let is_new = made.is_new;
         Ok(Some(Ok((entry(row, &made, below, keys.instance), is_new))))
-    }
-
-    /// The recipe of the very environment that the row names: one of those that proving would take for it.
-    fn environment(
-        &self,
-        row: &Instance,
-        candidate: &Candidate,
-    ) -> Result<Option<EnvironmentRecipe>, PipelineError> {
-        let mut choices = Vec::new();
-        choices.extend(self.prover.entry(candidate)?.cloned());
-        // What was found for the groups that it was in, and for it alone: whichever interpreters there were then.
-        let store = &self.prover.context.store;
-        for asked in store.attempts(Some(Stage::Ask), Some(&candidate.id))? {
-            let group = asked.input_key;
-            for key in [own_key(&group, &candidate.id), group] {
-                let searches = store.attempts_by_key(Stage::Detect, &key)?;
-                let found = searches.into_iter().find_map(finished);
-                choices.extend(found.and_then(|found| found.search.environment().cloned()));
-            }
-        }
-        for choice in choices {
-            let request = self.prover.build_request(candidate, &choice, PathBuf::new())?;
-            let known = match self.prover.builder.recorded(&request) {
-                // Not this one's, or told below.
-                Err(BuildError::NoInterpreter { .. }) => continue,
-                other => other?,
-            };
-            if let Some(Ok(known)) = known
-                && known.key == row.environment
-            {
-                return Ok(Some(choice));
-            }
-        }
-        Ok(None)
     }
 
     fn keys(&self, request: &BuildRequest, row: &Instance) -> Result<Keys, PipelineError> {

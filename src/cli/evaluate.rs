@@ -1,0 +1,182 @@
+//! `quarry evaluate MANIFEST`: predictions, gold or the empty patch → classes and scores.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::Args;
+
+use super::args::SandboxArgs;
+use super::error::CliError;
+use super::exit_code::ExitCode;
+use super::run::{room_settings, stopped};
+use super::session::Session;
+use crate::domain::ids::{CandidateId, InstanceId};
+use crate::evaluate::Report;
+use crate::evaluate::report::table;
+use crate::evaluate::result::Class;
+use crate::evaluate::run::{read_predictions, read_splits, write_report};
+use crate::pipeline::PipelineError;
+use crate::pipeline::evaluate::{self, Outcome, Request, What};
+use crate::pipeline::version;
+use crate::workspace::Context;
+
+/// `quarry evaluate`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "\
+Predictions are JSON lines, a JSON list or a JSON map of {\"instance_id\", \"model_patch\", \"model_name_or_path\"}, or a \
+folder of `<instance_id>.diff`. Each patch is laid on the base tree, whole or not at all (`git apply`, then a three-way \
+merge); the oracle's files are put back over it; one process runs the whole selection; outcomes come through the runner's \
+sealed channel. A patch's missing end and its line ends are mended, and that is recorded; nothing else is.
+
+Classes: resolved, unresolved, not_applied, empty, missing, and infra, which says nothing of a prediction and is left out of \
+every rate unless --count-infra.
+
+Examples:
+  quarry evaluate manifests/swebench/1.0.0 --gold
+  quarry evaluate manifests/swebench/1.0.0 --predictions preds.jsonl --runs 3 --out report/
+  quarry evaluate manifests/swebench/1.0.0 --predictions diffs/ --only psf__requests-6629
+
+A run that is in the ledger for the same patch, oracle, environment and settings is not made again; an evaluation that was \
+stopped goes on where it was. `quarry compare` sets reports side by side.")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of its own on the command line"
+)]
+pub struct EvaluateArgs {
+    /// The folder of an emitted version
+    #[arg(value_name = "MANIFEST")]
+    pub manifest: Utf8PathBuf,
+    /// Predictions: a file, or a folder of diffs
+    #[arg(long, value_name = "FILE|DIR", required_unless_present_any = ["gold", "null"], conflicts_with_all = ["gold", "null"])]
+    pub predictions: Option<Utf8PathBuf>,
+    /// Evaluate the gold patches: every instance must be resolved
+    #[arg(long, conflicts_with = "null")]
+    pub gold: bool,
+    /// Evaluate the empty patch: no instance may be resolved
+    #[arg(long)]
+    pub null: bool,
+    /// Which model, where the predictions are of several
+    #[arg(long, value_name = "NAME", requires = "predictions")]
+    pub model: Option<String>,
+    /// Only these instances (repeatable): `owner__name-N`, or `owner/name#N`
+    #[arg(long, value_name = "INSTANCE")]
+    pub only: Vec<String>,
+    /// Run each prediction so often; it is resolved when it is in every run
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub runs: u32,
+    /// Let each hunk lack so many lines of context, and count its lines anew, where a patch does not apply otherwise
+    #[arg(long, value_name = "LINES", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=3))]
+    pub fuzz: u8,
+    /// Count what the outside broke off as not resolved, instead of leaving it out of every rate
+    #[arg(long)]
+    pub count_infra: bool,
+    /// Run again what the ledger knows
+    #[arg(long)]
+    pub again: bool,
+    /// Say which split each instance is in: a JSON object, or lines of an id, a tab and a name
+    #[arg(long, value_name = "FILE")]
+    pub splits: Option<Utf8PathBuf>,
+    /// Where report.json, report.md and report.html go [default: .quarry/evaluations/DATASET-VERSION/MODEL]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<Utf8PathBuf>,
+    /// Where tests run: a verdict from another room is another verdict.
+    #[command(flatten)]
+    pub sandbox: SandboxArgs,
+}
+
+pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let version = version::read(&args.manifest)?;
+    let what = match &args.predictions {
+        Some(file) => What::Predictions {
+            all: read_predictions(file).map_err(PipelineError::from)?,
+            file: file.to_string(),
+            model: args.model.clone(),
+        },
+        None if args.gold => What::Gold,
+        None => What::Null,
+    };
+    let splits = match &args.splits {
+        Some(file) => read_splits(file).map_err(PipelineError::from)?,
+        None => BTreeMap::new(),
+    };
+    let (context, _lock) = session.open()?;
+    let request = Request {
+        what,
+        only: args.only.iter().map(|id| instance(id)).collect(),
+        runs: args.runs,
+        fuzz: args.fuzz,
+        again: args.again,
+        count_infra: args.count_infra,
+        splits,
+        settings: room_settings(session, &version.loaded, &args.sandbox)?,
+    };
+    let report = match evaluate::run(&context, &version, request).await? {
+        Outcome::Done(report) => report,
+        Outcome::Interrupted => return Ok(stopped(session)),
+    };
+    let folder = args
+        .out
+        .clone()
+        .unwrap_or_else(|| default_folder(&context, &report));
+    let logs = logs(&context, &report)?;
+    write_report(&folder, &report, &logs).map_err(PipelineError::from)?;
+    let mut text = table(&report);
+    let against = report.against();
+    for outcome in &against {
+        let _ = writeln!(
+            text,
+            "against what must be: {} is {}",
+            outcome.instance_id,
+            outcome.class.name()
+        );
+    }
+    let _ = writeln!(text, "\nreport.json, report.md and report.html are in {folder}");
+    session.printer.result(&*report, &text)?;
+    Ok(if against.is_empty() {
+        ExitCode::Success
+    } else {
+        ExitCode::Unsound
+    })
+}
+
+/// An instance by its id, or by the pull request that it was.
+fn instance(text: &str) -> InstanceId {
+    text.parse::<CandidateId>()
+        .map_or_else(|_| InstanceId::from(text), |id| id.instance())
+}
+
+/// Where a report goes that is not sent elsewhere.
+fn default_folder(context: &Context, report: &Report) -> Utf8PathBuf {
+    let model: String = report
+        .model
+        .chars()
+        .map(|c| {
+            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
+                c
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let model = model.trim_start_matches('.');
+    context
+        .workspace
+        .evaluations()
+        .join(format!("{}-{}", report.dataset, report.version))
+        .join(Utf8Path::new(if model.is_empty() { "unnamed" } else { model }))
+}
+
+/// The logs that the page shows: those of what was not resolved.
+fn logs(context: &Context, report: &Report) -> Result<BTreeMap<InstanceId, Vec<String>>, CliError> {
+    let mut found = BTreeMap::new();
+    for outcome in report.outcomes.iter().filter(|one| one.class != Class::Resolved) {
+        let mut texts = vec![];
+        for id in &outcome.logs {
+            let bytes = context.blobs.get(id)?;
+            texts.push(String::from_utf8_lossy(&bytes).into_owned());
+        }
+        found.insert(outcome.instance_id.clone(), texts);
+    }
+    Ok(found)
+}

@@ -1,0 +1,208 @@
+//! `quarry evaluate` on the sample's version, as a user runs it, and killed at any moment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use camino::Utf8Path;
+use quarry::domain::attempt::Stage;
+use quarry::emit::instance::Instance;
+use quarry::evaluate::Report;
+use quarry::evaluate::result::{Class, RunResult};
+use quarry::evaluate::run::read_report;
+use quarry::store::Store;
+
+use crate::program::{quarry, recipe, sample_run, succeed};
+
+fn report(folder: &Path) -> Report {
+    read_report(Utf8Path::from_path(folder).unwrap()).unwrap()
+}
+
+fn classes(report: &Report) -> BTreeMap<String, Class> {
+    report
+        .outcomes
+        .iter()
+        .map(|outcome| (outcome.instance_id.to_string(), outcome.class))
+        .collect()
+}
+
+/// What must not depend on when a run was made: everything but its log, which tells how long it took.
+fn timeless(mut report: Report) -> Report {
+    for outcome in &mut report.outcomes {
+        outcome.logs.clear();
+    }
+    report
+}
+
+#[test]
+fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
+    let temp = tempfile::tempdir().unwrap();
+    let workspace = temp.path().join("w");
+    succeed(&mut sample_run(&workspace));
+    let version = workspace.join("manifests/sample/0.1.0");
+    let rows = std::fs::read_to_string(version.join("instances.jsonl")).unwrap();
+    let rows: Vec<Instance> = rows
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    let evaluate = |what: &[&str], out: &str| {
+        let mut command = quarry(&workspace);
+        command
+            .args(["evaluate", version.to_str().unwrap()])
+            .args(what)
+            .arg("--out")
+            .arg(temp.path().join(out));
+        command
+    };
+
+    // Killed and started again until it comes to its end.
+    let begun = Instant::now();
+    succeed(&mut evaluate(
+        &["--gold", "--only", rows[0].instance_id.as_str(), "--again"],
+        "one",
+    ));
+    let span = begun.elapsed();
+    let mut starts = 0;
+    loop {
+        starts += 1;
+        let mut child = evaluate(&["--gold", "--runs", "2"], "gold")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let life = span / 2 + span / 5 * starts;
+        let start = Instant::now();
+        let mut ended = None;
+        while start.elapsed() < life && ended.is_none() {
+            std::thread::sleep(Duration::from_millis(5));
+            ended = child.try_wait().unwrap();
+        }
+        if let Some(status) = ended {
+            assert!(status.success(), "{status}");
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let gold = report(&temp.path().join("gold"));
+    assert!(
+        gold.outcomes
+            .iter()
+            .all(|outcome| outcome.class == Class::Resolved),
+        "{:?}",
+        classes(&gold)
+    );
+    assert_eq!(gold.outcomes.len(), rows.len());
+    assert!((gold.scores.files.value - 1.0).abs() < f64::EPSILON);
+    let ledger = workspace.join(".quarry/ledger.db");
+    let attempts = Store::open_read_only(Utf8Path::from_path(&ledger).unwrap())
+        .unwrap()
+        .attempts(Some(Stage::Evaluate), None)
+        .unwrap();
+    let keys: BTreeSet<_> = attempts.iter().map(|attempt| &attempt.input_key).collect();
+    // The first was run by itself and again, which is another attempt under its key.
+    assert!(
+        attempts.len() <= keys.len() + 1,
+        "{} attempts, {} keys",
+        attempts.len(),
+        keys.len()
+    );
+    assert_eq!(keys.len(), 2 * rows.len());
+    succeed(&mut evaluate(
+        &["--gold", "--runs", "2", "--again"],
+        "undisturbed",
+    ));
+    assert_eq!(
+        timeless(report(&temp.path().join("undisturbed"))),
+        timeless(gold.clone())
+    );
+    succeed(&mut evaluate(&["--gold", "--runs", "2"], "recorded"));
+
+    succeed(&mut evaluate(&["--null"], "null"));
+    let null = report(&temp.path().join("null"));
+    assert!(
+        null.outcomes
+            .iter()
+            .all(|outcome| outcome.class == Class::Unresolved),
+        "{:?}",
+        classes(&null)
+    );
+    assert!(null.scores.success.value.abs() < f64::EPSILON);
+
+    // Predictions of every kind, and ones that are none.
+    let line = |id: &str, patch: &str| {
+        serde_json::json!({"instance_id": id, "model_patch": patch, "model_name_or_path": "m"}).to_string()
+    };
+    let id = |index: usize| rows[index].instance_id.as_str();
+    let wrong = rows[1].patch.replace("\n ", "\n never ");
+    let lines = [
+        line(id(0), "nonsense"),
+        line(id(0), &rows[0].patch),
+        line(id(1), &wrong),
+        line(id(2), " \n"),
+        line("nobody__nothing-1", "x"),
+    ];
+    let file = temp.path().join("predictions.jsonl");
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let predictions = file.to_str().unwrap();
+    let output = succeed(&mut evaluate(&["--predictions", predictions], "mixed"));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mixed = report(&temp.path().join("mixed"));
+    let found = classes(&mixed);
+    assert_eq!(found[id(0)], Class::Resolved, "{text}");
+    assert_eq!(found[id(1)], Class::NotApplied, "{text}");
+    assert_eq!(found[id(2)], Class::Empty, "{text}");
+    assert_eq!(found[id(3)], Class::Missing, "{text}");
+    assert_eq!(mixed.scores.success.denominator, rows.len() as u64);
+    assert!(
+        text.contains("1 for no instance of this version: nobody__nothing-1 (line 5)"),
+        "{text}"
+    );
+    assert!(
+        text.contains(&format!(
+            "1 replaced by a later one for the same instance: {} (line 1)",
+            id(0)
+        )),
+        "{text}"
+    );
+    for name in ["report.md", "report.html"] {
+        let page = std::fs::read_to_string(temp.path().join("mixed").join(name)).unwrap();
+        assert!(
+            rows.iter()
+                .all(|row| page.replace('\\', "").contains(row.instance_id.as_str())),
+            "{name}"
+        );
+    }
+
+    // A gold patch that was seen to fail keeps its instance out of any version.
+    let emit = || {
+        let mut command = quarry(&workspace);
+        command.arg("emit").arg(recipe("sample.toml"));
+        command
+    };
+    succeed(&mut emit());
+    let mut bad = attempts
+        .iter()
+        .find(|attempt| attempt.candidate.instance() == rows[1].instance_id)
+        .unwrap()
+        .clone();
+    let mut result: RunResult = serde_json::from_value(bad.result.take().unwrap()).unwrap();
+    let status = quarry::domain::outcome::TestStatus::Failed;
+    result.not_passed.insert(rows[1].fail_to_pass[0].clone(), status);
+    bad.result = Some(serde_json::to_value(result).unwrap());
+    let store = Store::open(Utf8Path::from_path(&ledger).unwrap()).unwrap();
+    store.append_attempt(bad).unwrap();
+    drop(store);
+    let output = emit().output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("its gold patch was not resolved"), "{said}");
+
+    // A bad line stops everything before anything runs.
+    std::fs::write(&file, "{\"instance_id\": 1}\n").unwrap();
+    let output = evaluate(&["--predictions", predictions], "bad").output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("line 1: invalid type"), "{said}");
+}
