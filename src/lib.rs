@@ -24,7 +24,7 @@
 //! |---|---|
 //! | [`domain`] | the words of the field, as types |
 //! | [`recipe`] | `filters/*.toml`, checked: rules in CEL over documented facts |
-//! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] [`evaluate`] | the stages; each folder's page says in, out, always |
+//! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] [`evaluate`] [`audit`] | the stages; each folder's page says in, out, always |
 //! | [`git`] [`sandbox`] [`store`] [`blobs`] | one place for each outside thing |
 //! | [`harness`] | one run of tests in a room, for every stage that runs some |
 //! | [`workspace`] [`clock`] [`progress`] | what a shell works with |
@@ -32,6 +32,7 @@
 //!
 //! `tests/it/architecture.rs` reads the sources and fails when an import goes against these arrows.
 
+pub mod audit;
 pub mod blobs;
 pub mod build;
 pub mod cli;

@@ -86,6 +86,10 @@ pub enum Verb {
     Emit(EmitArgs),
     /// Evaluate predictions, the gold patches or the empty patch on an emitted version
     Evaluate(super::evaluate::EvaluateArgs),
+    /// Tell of every pull request that is not in a version why, with the funnel
+    Audit(super::audit::AuditArgs),
+    /// Tell in what two versions differ: instances, tests, environments, funnels
+    Diff(super::audit::DiffArgs),
     /// Compare evaluations, task by task
     Compare(super::compare::CompareArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file

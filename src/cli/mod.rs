@@ -12,6 +12,7 @@ pub mod machine;
 pub mod printer;
 pub mod session;
 
+pub mod audit;
 mod check;
 pub mod compare;
 mod completions;
@@ -100,6 +101,8 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
                 (None, None) => Err(CliError::usage("find a recipe to emit", vec![])),
             },
             Verb::Evaluate(args) => Box::pin(evaluate::run(args, &session)).await,
+            Verb::Audit(args) => audit::run(args, &session),
+            Verb::Diff(args) => audit::run_diff(args, &session),
             Verb::Compare(args) => compare::run(args, &session),
             Verb::Strip(args) => strip::run(args, &session),
             Verb::Images { what } => match what {

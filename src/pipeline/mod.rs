@@ -23,6 +23,7 @@
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`documented`] | those that are kept → their tasks, where documentation tells them |
 //! | [`publish`] | decisions, oracles and variants → what a manifest is made of |
+//! | [`audit`] | a version's files as audit sees them |
 //! | [`version`] | an emitted version, and what the workspace knows of its instances |
 //! | [`evaluate`] | a version and predictions → what their tests say |
 //! | `gate` | whether gold and the empty patch give what they must, before a version is emitted |
@@ -30,6 +31,7 @@
 //! | [`report`] | what a run tells its caller |
 
 mod after;
+pub mod audit;
 pub mod brake;
 pub mod commit;
 pub mod documented;
