@@ -18,6 +18,7 @@ mod evaluate_hostile;
 #[path = "../shared/hostile.rs"]
 mod hostile;
 mod kill;
+mod notes;
 #[path = "../shared/program.rs"]
 mod program;
 #[path = "../shared/prove.rs"]

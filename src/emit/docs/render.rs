@@ -1,6 +1,6 @@
 //! The documentation's diff as a task's statement.
 //!
-//! It is git's own diff, with three changes: each hunk's head ends with the headings that it stands under; a hunk that
+//! It is git's own diff, with three changes: each hunk's head ends with the headings that its first change stands under; a hunk that
 //! begins or ends inside a paragraph holds all of it (at most [`MORE`] lines more on each side); lines with objects'
 //! names are left out. It still applies. Notebooks are compared cell by cell, outputs left out.
 
@@ -80,8 +80,8 @@ fn section(out: &mut String, file: &DocsFile) {
     }
     for hunk in hunks {
         let titles = match (&after, &before) {
-            (Some(after), _) => headings::path(after, hunk.new_start.max(1)),
-            (None, Some(before)) => headings::path(before, hunk.old_start.max(1)),
+            (Some(after), _) => headings::path(after, hunk.new_start + hunk.before_change()),
+            (None, Some(before)) => headings::path(before, hunk.old_start + hunk.before_change()),
             (None, None) => vec![],
         };
         hunk.write(out, &titles.join(" > "));
@@ -117,6 +117,11 @@ impl Hunk {
             new: usize::try_from(new).ok()?,
             lines: vec![],
         })
+    }
+
+    /// How many lines stand before its first change.
+    fn before_change(&self) -> usize {
+        self.lines.iter().take_while(|line| line.starts_with(' ')).count()
     }
 
     /// The place of its first line in the old file, from 0.

@@ -1,0 +1,165 @@
+//! `quarry notes`, and a recipe that reads release notes, on a small repository.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::program::{quarry, recipe, succeed};
+
+/// One commit of a `git fast-import` stream.
+fn commit(stream: &mut String, place: (&str, u32), parents: &[u32], message: &str, files: &[(&str, &str)]) {
+    let (name, mark) = place;
+    let at = 1_600_000_000 + mark * 86_400;
+    let _ = write!(
+        stream,
+        "commit {name}\nmark :{mark}\nauthor Ada <ada@example.org> {at} +0000\ncommitter Ada <ada@example.org> {at} +0000\n\
+         data {}\n{message}\n",
+        message.len()
+    );
+    for (place, parent) in parents.iter().enumerate() {
+        let _ = writeln!(stream, "{} :{parent}", if place == 0 { "from" } else { "merge" });
+    }
+    for (path, text) in files {
+        let _ = write!(stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len());
+    }
+}
+
+/// A mirror with two pull requests: one that adds a feature with its documentation, and one that only mends.
+fn mirror(folder: &Path) {
+    let mut stream = String::new();
+    let start = [
+        ("src/lines.py", "def one():\n    return 1\n"),
+        ("tests/test_lines.py", "def test_one():\n    assert True\n"),
+        (
+            "docs/use.rst",
+            "Use\n===\n\nOne\n---\n\nCall it once.\nIt is one.\n",
+        ),
+        ("CHANGES.md", "# Changes\n"),
+    ];
+    commit(&mut stream, ("refs/heads/main", 1), &[], "Start", &start);
+    let feature = [
+        (
+            "src/lines.py",
+            "def one():\n    return 1\n\ndef many(count):\n    return count\n",
+        ),
+        (
+            "tests/test_lines.py",
+            "def test_many():\n    assert many(count=2) == 2\n",
+        ),
+        (
+            "docs/use.rst",
+            "Use\n===\n\nOne\n---\n\nCall it once.\nIt is many, too (see :pr:`1`).\n",
+        ),
+        (
+            "CHANGES.md",
+            "# Changes\n\n## Unreleased\n\n### Added\n- There are many now. (#1)\n",
+        ),
+    ];
+    commit(&mut stream, ("refs/pull/1/head", 2), &[1], "Add many", &feature);
+    let merge = "Merge pull request #1 from ada/many";
+    commit(&mut stream, ("refs/heads/main", 3), &[1, 2], merge, &feature);
+    let fix = [
+        (
+            "src/lines.py",
+            "def one():\n    return 1\n\ndef many(count):\n    return int(count)\n",
+        ),
+        (
+            "CHANGES.md",
+            "# Changes\n\n## Unreleased\n\n### Added\n- There are many now. (#1)\n\n### Fixed\n- Many are whole, whatever is asked.\n",
+        ),
+    ];
+    commit(&mut stream, ("refs/pull/2/head", 4), &[3], "Mend many", &fix);
+    commit(
+        &mut stream,
+        ("refs/heads/main", 5),
+        &[3, 4],
+        "Merge pull request #2 from ada/whole",
+        &fix,
+    );
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .args(["-c", "init.defaultBranch=main"])
+            .args(args)
+            .current_dir(folder);
+        command
+    };
+    assert!(
+        git(&["init", "--quiet", "--bare", "."])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut import = git(&["fast-import", "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    import.stdin.take().unwrap().write_all(stream.as_bytes()).unwrap();
+    assert!(import.wait().unwrap().success());
+}
+
+fn json(command: &mut Command) -> serde_json::Value {
+    serde_json::from_slice(&succeed(command).stdout).unwrap()
+}
+
+#[test]
+fn notes_are_told_and_choose_what_documentation_tells() {
+    let temp = tempfile::tempdir().unwrap();
+    let (bare, work) = (temp.path().join("ada__lines.git"), temp.path().join("work"));
+    std::fs::create_dir_all(&bare).unwrap();
+    mirror(&bare);
+
+    let told = json(
+        quarry(&work)
+            .arg("notes")
+            .arg("--mirror")
+            .arg(&bare)
+            .arg("--json"),
+    );
+    let chosen = |place: usize| &told["entries"][place]["pulls"][0];
+    assert_eq!(told["summary"]["entries"], 2);
+    assert_eq!(
+        (&chosen(0)["number"], &chosen(0)["evidence"][0]),
+        (&1.into(), &"named".into())
+    );
+    assert_eq!(
+        (&chosen(1)["number"], &chosen(1)["evidence"][0]),
+        (&2.into(), &"line".into())
+    );
+    let text = succeed(quarry(&work).args(["notes", "--features", "--mirror"]).arg(&bare)).stdout;
+    let text = String::from_utf8(text).unwrap();
+    assert!(text.contains("#1 (named)") && !text.contains("whole"), "{text}");
+
+    succeed(quarry(&work).args(["mine", "--quiet", "--mirror"]).arg(&bare));
+    for _ in 0..2 {
+        // The second time from what was kept.
+        let filtered = json(
+            quarry(&work)
+                .args(["filter", "--json"])
+                .arg(recipe("doc2feat.toml")),
+        );
+        assert_eq!(filtered["kept"], serde_json::json!(["ada/lines#1"]));
+        assert_eq!(filtered["characteristics"][""]["tasks"], 1);
+        assert_eq!(filtered["characteristics"]["ada/lines"]["single_file"], 10_000);
+    }
+}
+
+#[test]
+fn a_tag_that_names_no_version_is_refused() {
+    let temp = tempfile::tempdir().unwrap();
+    let bare = temp.path().join("ada__lines.git");
+    std::fs::create_dir_all(&bare).unwrap();
+    mirror(&bare);
+    let output = quarry(temp.path())
+        .args(["notes", "--since", "nightly", "--mirror"])
+        .arg(&bare)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("read `nightly` of `--since` as a version") && said.contains("hint: "),
+        "{said}"
+    );
+}
