@@ -92,6 +92,8 @@ pub enum Verb {
     Diff(super::audit::DiffArgs),
     /// Compare evaluations, task by task
     Compare(super::compare::CompareArgs),
+    /// Draw the instances of an emitted version that people should look at
+    Sample(super::sample::SampleArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file
     Strip(super::strip::StripArgs),
     /// Remove what can be made again: environments that nothing used for a while, left containers, old images

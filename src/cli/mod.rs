@@ -28,6 +28,7 @@ mod mine;
 pub mod notes;
 mod output;
 mod run;
+pub mod sample;
 mod status;
 pub mod strip;
 mod strip_one;
@@ -104,6 +105,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Audit(args) => audit::run(args, &session),
             Verb::Diff(args) => audit::run_diff(args, &session),
             Verb::Compare(args) => compare::run(args, &session),
+            Verb::Sample(args) => sample::run(args, &session),
             Verb::Strip(args) => strip::run(args, &session),
             Verb::Images { what } => match what {
                 ImagesVerb::Build(args) => images::build(args, &session).await,

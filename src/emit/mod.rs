@@ -17,6 +17,7 @@
 //! | [`assemble`](mod@assemble) | everything together, as files |
 //! | [`canonical`] [`base64`] [`sums`] | the bytes |
 //! | [`docs`] | tasks that are told by documentation |
+//! | [`mod@sample`] | which instances people look at |
 //! | [`schema`] | `manifests/schema/v1.json` |
 //! | [`check`] | whether a folder is a sound version |
 //! | [`versions`] | a version's folder, written once |
@@ -35,6 +36,7 @@ pub mod manifest;
 mod patches;
 pub mod rows;
 pub mod run;
+pub mod sample;
 pub mod schema;
 pub mod sums;
 pub mod variants;
