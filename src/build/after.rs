@@ -90,7 +90,9 @@ pub fn is_packaging_file(path: &RepoPath) -> bool {
     let named = ["requirement", "constraint", "reqs"]
         .iter()
         .any(|word| lower.contains(word));
-    ends(&[".txt", ".in", ".pip", ".lock"]) && (in_folder || named)
+    // conda's: `environment.yml`, `ci/requirements/py311.yml`.
+    let of_conda = ends(&[".yml", ".yaml"]) && (in_folder || named || lower.starts_with("environment"));
+    of_conda || ends(&[".txt", ".in", ".pip", ".lock"]) && (in_folder || named)
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use crate::git::Mirror;
 use crate::recipe::model::{EnvironmentRecipe, Runner, Verification};
 
 /// Bumped when the same tree would be searched in another way.
-const SEARCH_VERSION: u32 = 3;
+const SEARCH_VERSION: u32 = 4;
 
 /// What one tree asks for, and with which others it shares that.
 #[derive(Debug, Clone)]

@@ -1,7 +1,9 @@
 //! What a command does, as far as testing is concerned: what it installs, and what it runs.
 
+use super::conda;
 use super::installers::{environments, flit, pip, pipenv, poetry, system, wanted};
 use super::plan::{Act, Elsewhere, Tool};
+use super::shell::FOR_LATER;
 
 /// Programs that only start another one, with their own options left out.
 const STARTERS: &[&[&str]] = &[
@@ -28,6 +30,9 @@ const STARTERS: &[&[&str]] = &[
     &["dbus-run-session"],
     &["catchsegv"],
     &["mprof", "run"],
+    &["conda", "run"],
+    &["mamba", "run"],
+    &["micromamba", "run"],
 ];
 
 /// Reads one simple command. Nothing that is known gives an empty list.
@@ -98,7 +103,8 @@ fn started<'a>(words: &[&'a str]) -> Option<(&'static [&'static str], Vec<&'a st
                 | "--spec"
                 | "-s"
                 | "--server-args"
-        ) && !(coverage && *word == "-p");
+        ) && !(coverage && *word == "-p")
+            || is_conda(starter[0]) && matches!(*word, "-n" | "--name");
         match *word {
             "-m" if coverage => {
                 let module = vec!["python"];
@@ -115,6 +121,10 @@ fn started<'a>(words: &[&'a str]) -> Option<(&'static [&'static str], Vec<&'a st
         }
     }
     Some((starter, rest.to_vec()))
+}
+
+fn is_conda(program: &str) -> bool {
+    matches!(program, "conda" | "mamba" | "micromamba")
 }
 
 /// `pdm run test`: a name may be a script of the project.
@@ -236,6 +246,12 @@ fn simple(words: &[&str]) -> Vec<Act> {
         ("django-admin" | "django-admin.py", ["test", more @ ..]) => django("-m", &["django", "test"], more),
         ("manage.py", ["test", more @ ..]) => django(program.trim_start_matches("./"), &["test"], more),
         ("apt-get" | "apt" | "aptitude", rest) => system(rest),
+        (_, rest) if is_conda(name) => conda::acts(rest),
+        // GitHub's way to set a variable for the steps that follow; the reader of shells leaves the mark.
+        ("echo", [set, FOR_LATER]) => {
+            let set = assignment(set).map(|(name, value)| Act::Env(name.to_owned(), value.to_owned()));
+            set.into_iter().collect()
+        }
         _ if is_path(program) && program.starts_with('.') || is_path(program) && name.contains("test") => {
             script_acts(program, rest)
         }

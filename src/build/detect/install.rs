@@ -258,7 +258,8 @@ fn stand_in(line: &str) -> Option<String> {
     Some(format!("{}[{}]", found.name, extras.join(",")))
 }
 
-fn join(folder: &str, path: &str) -> Option<String> {
+/// A path below a folder, from the tree's root; `None` where it leads out of the tree.
+pub(super) fn join(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
         match part {

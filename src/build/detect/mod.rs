@@ -17,6 +17,7 @@
 //! | `interpreters` | which Pythons, in which order |
 //! | `package`, `pyproject` | the project's extras, groups and scripts |
 //! | `pipfile` | pipenv's file |
+//! | `conda` | conda's environment files and commands |
 //! | `setup_cfg`, `setup_py`, `tox`, `nox`, `hatch`, `makefile` | the files of these names |
 //! | `workflows`, `travis` | GitHub's workflows, Travis's and Azure's files |
 //! | `source` | Python that configures things, parsed and never run |
@@ -32,6 +33,7 @@
 
 mod command;
 mod compose;
+mod conda;
 mod conditions;
 mod follow;
 mod hatch;

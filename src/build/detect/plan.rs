@@ -19,6 +19,8 @@ pub(super) enum Source {
     Set,
     /// A requirements file, by its name.
     File,
+    /// A conda environment.
+    Conda,
     /// Nothing: the project alone.
     Bare,
 }
@@ -48,6 +50,7 @@ impl Plan {
             Source::Make => format!("the make target `{name}`"),
             Source::Set => format!("the set of requirements `{name}`"),
             Source::File => format!("the requirements file `{name}`"),
+            Source::Conda => format!("the conda environment `{name}`"),
             Source::Bare => "the project alone".to_owned(),
         }
     }
@@ -62,6 +65,7 @@ impl Plan {
             Source::Make => "make",
             Source::Set => "set",
             Source::File => "file",
+            Source::Conda => "conda",
             Source::Bare => return "bare".to_owned(),
         };
         let mut slug = kind.to_owned();
@@ -150,6 +154,8 @@ pub(super) enum Elsewhere {
     Hatch(String, String),
     /// A file of shell commands in the tree.
     Shell(String),
+    /// A conda environment's file (empty: which is not known).
+    Conda(String),
 }
 
 /// What runs tests.

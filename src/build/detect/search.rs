@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 
 use super::compose::{Shared, compose};
+use super::conda::Conda;
 use super::conditions;
 use super::follow::{Book, Flow, follow};
 use super::hatch::Hatch;
@@ -45,6 +46,7 @@ pub fn detect(tree: Tree<'_>, date: Timestamp, at_hand: &[PythonVersion]) -> Det
         })
     }));
     facts.extend(reading.automation.services());
+    facts.extend(reading.conda.facts());
     let mut columns = Vec::new();
     for choice in choices.iter().take(PYTHONS) {
         columns.push(reading.proposals(tree, choice, &mut notes, &mut facts));
@@ -88,6 +90,7 @@ struct Reading {
     nox: Nox,
     make: Makefile,
     hatch: Hatch,
+    conda: Conda,
     /// Files of shell commands.
     shell: BTreeMap<String, Plan>,
 }
@@ -129,6 +132,8 @@ impl Reading {
         let hatch = Hatch::read(&tree, document.as_ref());
         hatch.say(said);
         let shell = shell_files(&tree);
+        let conda = Conda::read(&tree, &|path| automation.names(path));
+        conda.say(said);
         Self {
             package,
             automation,
@@ -136,6 +141,7 @@ impl Reading {
             nox,
             make,
             hatch,
+            conda,
             shell,
         }
     }
@@ -148,6 +154,7 @@ impl Reading {
         plans.extend(self.make.plans());
         plans.extend(sets::of_package(&self.package));
         plans.extend(sets::of_files(&tree, &self.package));
+        plans.extend(self.conda.plans(&self.package, python));
         plans.push(sets::bare(&tree, &self.package));
         plans
     }
@@ -238,6 +245,7 @@ impl Book for Shelf<'_> {
             Elsewhere::Hatch(environment, script) => {
                 self.reading.hatch.find(environment, script).into_iter().collect()
             }
+            Elsewhere::Conda(file) => self.reading.conda.find(file, self.python).into_iter().collect(),
             Elsewhere::Shell(file) => self.reading.shell.get(file).cloned().into_iter().collect(),
         }
     }

@@ -16,6 +16,9 @@ pub(super) struct Command {
     pub(super) joined: Joined,
 }
 
+/// In the place of the file that GitHub's runner reads variables for later steps from, after a command that writes there.
+pub(super) const FOR_LATER: &str = ">GITHUB_ENV";
+
 /// How a command follows the one before it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Joined {
@@ -191,6 +194,9 @@ impl Reader {
         if let Some(word) = self.word.take() {
             if self.skip_word {
                 self.skip_word = false;
+                if word.contains("GITHUB_ENV") && self.current.first().is_some_and(|first| first == "echo") {
+                    self.current.push(FOR_LATER.to_owned());
+                }
             } else {
                 self.current.push(word);
             }

@@ -43,6 +43,16 @@ impl Value {
         }
     }
 
+    /// Whether any text in it has another one in it.
+    pub(super) fn mentions(&self, text: &str) -> bool {
+        match &self.kind {
+            Kind::Nothing => false,
+            Kind::Text(own) => own.contains(text),
+            Kind::List(list) => list.iter().any(|member| member.mentions(text)),
+            Kind::Table(entries) => entries.iter().any(|(.., value)| value.mentions(text)),
+        }
+    }
+
     /// The value at a path of keys.
     pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |value, key| {

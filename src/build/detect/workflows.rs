@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::command::acts;
+use super::conda;
 use super::conditions;
 use super::interpreters::{Minor, Said, minor_of};
 use super::plan::{Act, Plan, Source, Step};
@@ -89,6 +90,11 @@ impl Automation {
                 named_in(document, &mut name, 0);
             }
         }
+    }
+
+    /// Whether any of the files names a path of the tree.
+    pub(super) fn names(&self, path: &str) -> bool {
+        self.files.iter().any(|(_, document)| document.mentions(path))
     }
 
     /// Services that jobs start.
@@ -190,21 +196,29 @@ fn github(file: &str, document: &Value, id: &str, line: u32, job: &Value, python
         for (place, name, value) in of_job {
             set(&mut steps, &mut environment, place, name, value);
         }
+        // What is known when a step is reached: the matrix, and what was set before it.
+        let mut known = form.clone();
+        let of_env = environment.iter();
+        known.extend(of_env.map(|(name, value)| (format!("env.{name}"), value.clone())));
         for step in job.at(&["steps"]).into_iter().flat_map(Value::members) {
             if step
                 .text_at(&["if"])
-                .is_some_and(|condition| !holds(condition, &form))
+                .is_some_and(|condition| !holds(condition, &known))
             {
                 continue;
             }
-            let mut environment = environment.clone();
-            for (place, name, value) in variables(file, step.at(&["env"]), &form) {
-                set(&mut steps, &mut environment, place, name, value);
+            let mut of_step = environment.clone();
+            for (place, name, value) in variables(file, step.at(&["env"]), &known) {
+                set(&mut steps, &mut of_step, place, name, value);
             }
+            let before = steps.len();
             if let Some(run) = step.at(&["run"]) {
-                run_text(file, run, &form, &environment, &mut steps);
+                run_text(file, run, &known, &of_step, &mut steps);
+                if run.text().is_some_and(|text| text.contains("GITHUB_ENV")) {
+                    later(&steps[before..], &mut environment, &mut known);
+                }
             }
-            action(file, step, &form, &mut steps);
+            action(file, step, &known, &mut steps);
         }
         let workflow = file
             .rsplit('/')
@@ -401,11 +415,42 @@ pub(super) fn run_text(file: &str, run: &Value, form: &FormOf, environment: &For
     steps.extend(conditions::steps(&fill_some(text, form), environment, &place));
 }
 
+/// Takes in what a step sets for those after it.
+fn later(steps: &[Step], environment: &mut FormOf, form: &mut FormOf) {
+    for step in steps {
+        if let Act::Env(name, value) = &step.act
+            && !value.contains(['$', '\0'])
+        {
+            environment.insert(name.clone(), value.clone());
+            form.insert(format!("env.{name}"), value.clone());
+        }
+    }
+}
+
 /// Actions that install something by themselves.
 fn action(file: &str, step: &Value, form: &FormOf, steps: &mut Vec<Step>) {
     let Some(uses) = step.at(&["uses"]) else { return };
     let name = uses.text().and_then(|text| text.split('@').next()).unwrap_or("");
     let input = |key: &str| step.text_at(&["with", key]).map(|text| fill_some(text, form));
+    let place = Place::new(file, uses.line);
+    if let "conda-incubator/setup-miniconda"
+    | "mamba-org/setup-micromamba"
+    | "mamba-org/provision-with-micromamba" = name
+    {
+        let own = (name == "mamba-org/provision-with-micromamba").then(|| "environment.yml".to_owned());
+        let file = input("environment-file").or(own).filter(|file| file != "false");
+        let file = file.map(|file| conda::from_file(&file));
+        let more = ["create-args", "extra-specs"].into_iter().filter_map(input);
+        let more = more.flat_map(|text| {
+            let words = super::shell::words(&format!("create {}", text.replace('\n', " ")));
+            conda::acts(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        });
+        steps.extend(file.into_iter().chain(more).map(|act| Step {
+            place: place.clone(),
+            act,
+        }));
+        return;
+    }
     let text = match name {
         "py-actions/py-dependency-install" => input("path").map(|path| format!("pip install -r {path}")),
         "awalsh128/cache-apt-pkgs-action" => {
@@ -414,7 +459,6 @@ fn action(file: &str, step: &Value, form: &FormOf, steps: &mut Vec<Step>) {
         _ => None,
     };
     for command in text.iter().flat_map(|text| commands(text)) {
-        let place = Place::new(file, uses.line);
         steps.extend(acts(&command.words).into_iter().map(|act| Step {
             place: place.clone(),
             act,
