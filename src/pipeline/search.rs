@@ -121,7 +121,9 @@ impl Prover<'_> {
         let mut tried = Vec::new();
         let mut best: Option<Box<Best>> = None;
         let mut queue: VecDeque<Start<'_>> = asked.proposals.iter().map(Start::of).collect();
+        let mut untried = Vec::new();
         while let Some(start) = queue.pop_front() {
+            let is_changed = start.change.is_some();
             let found = match self
                 .try_proposal(candidate, asked, start, &tree, &mut tried, &mut queue)
                 .await?
@@ -136,6 +138,7 @@ impl Prover<'_> {
                 Turn::Over(Some(found)) => found,
             };
             let is_enough = found.trial.leaves_at_most(BETTER_BY);
+            let skips = found.trial.skipped > 0;
             let is_better = best.as_ref().is_none_or(|best| {
                 let passed = best.trial.passed;
                 found.trial.passed > passed + passed * BETTER_BY / 1000
@@ -143,9 +146,14 @@ impl Prover<'_> {
             if is_better {
                 best = Some(found);
             }
-            // Too little is left for another proposal to be better.
+            // Too little is left for another proposal to be better, except where tests are skipped for want of what an
+            // earlier one asks for: that one without what it lacks has its turn.
             if is_enough {
-                break;
+                let (mut changed, others): (VecDeque<_>, VecDeque<_>) =
+                    queue.into_iter().partition(|left| left.change.is_some());
+                untried.extend(others.into_iter().map(|left| left.environment.name));
+                changed.truncate(usize::from(skips && !is_changed));
+                queue = changed;
             }
         }
         let search = match best {
@@ -153,11 +161,7 @@ impl Prover<'_> {
                 environment: Box::new(best.environment),
                 tried,
                 chosen: best.step,
-                untried: queue
-                    .iter()
-                    .filter(|left| left.change.is_none())
-                    .map(|left| left.environment.name.clone())
-                    .collect(),
+                untried,
             },
             None => Search::Nothing { tried },
         };

@@ -7,9 +7,10 @@
 //! | a missing module | its distribution is required; below its current major version where it is there already |
 //! | a missing fixture | the plugin that brings it is required |
 //! | an extra or group that is not there | the line that names it goes |
+//! | what tests ask for is not in the index, or needs what is not | it is left out at once: no interpreter changes that |
 //! | wrong interpreter, no wheel, missing build dependency | nothing here: the next proposal has another interpreter |
 //! | missing system library | nothing here: it is named, and a base image may bring it |
-//! | what tests ask for cannot be built, whatever the interpreter | at the very end, it is left out ([`leave_out`]) |
+//! | what tests ask for cannot be built, whatever the interpreter | at the very end, it is left out ([`leave_out`]), or what needs it |
 
 use std::collections::BTreeSet;
 
@@ -71,14 +72,16 @@ pub fn remedy(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
 /// The last remedy of all: what cannot be built is left out, where only the tests ask for it. Those that need it do not
 /// pass then; the others do.
 pub fn leave_out(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
-    let (symptom, distribution) = symptoms.iter().find_map(|symptom| {
-        let Trouble::NoWheel { distribution } = &symptom.trouble else {
+    let (symptom, distribution, needed) = symptoms.iter().find_map(|symptom| {
+        let Trouble::NoWheel {
+            distribution,
+            through,
+        } = &symptom.trouble
+        else {
             return None;
         };
-        let distribution = normalise(distribution);
-        let mut left_out = case.environment.left_out.iter();
-        let is_new = left_out.all(|left| left.distribution != distribution);
-        (is_new && case.optional.contains(&distribution)).then_some((symptom, distribution))
+        let (left, needed) = optional(case, distribution, through)?;
+        Some((symptom, left, needed))
     })?;
     // What is missing for it says more than that it is missing.
     let root = symptoms.iter().find(|symptom| {
@@ -91,13 +94,35 @@ pub fn leave_out(case: &Case<'_>, symptoms: &[Symptom]) -> Option<Remedy> {
     let mut environment = case.environment.clone();
     environment.left_out.push(LeftOut {
         distribution: distribution.clone(),
-        reason: format!("the tests ask for it, and it cannot be built here: {evidence}"),
+        reason: match needed {
+            Some(needed) => {
+                format!(
+                    "the tests ask for it, and `{needed}`, which it needs, cannot be built here: {evidence}"
+                )
+            }
+            None => format!("the tests ask for it, and it cannot be built here: {evidence}"),
+        },
     });
     Some(Remedy {
         symptom: root.unwrap_or(symptom).clone(),
         change: format!("without {distribution}"),
         environment,
     })
+}
+
+/// The requirement of the tests that goes where a distribution cannot be had: itself, or the nearest that leads to it,
+/// then with the name of what it needs.
+fn optional(case: &Case<'_>, distribution: &str, through: &[String]) -> Option<(String, Option<String>)> {
+    let itself = normalise(distribution);
+    let left_out = &case.environment.left_out;
+    let may_go = |name: &String| {
+        case.optional.contains(name) && left_out.iter().all(|left| left.distribution != *name)
+    };
+    if may_go(&itself) {
+        return Some((itself, None));
+    }
+    let mut leading = through.iter().map(|name| normalise(name));
+    Some((leading.find(may_go)?, Some(itself)))
 }
 
 fn change(
@@ -152,6 +177,23 @@ fn change(
             let gone = environment.install.iter().position(names)?;
             // The last line of all is what the environment is for.
             (environment.install.len() > 1).then(|| format!("without `{}`", environment.install.remove(gone)))
+        }
+        Trouble::NotFound {
+            distribution,
+            through,
+        } => {
+            let (name, needed) = optional(case, distribution, through)?;
+            let needed = needed.map_or_else(
+                || "it".to_owned(),
+                |needed| format!("`{needed}`, which it needs,"),
+            );
+            environment.left_out.push(LeftOut {
+                distribution: name.clone(),
+                reason: format!(
+                    "the tests ask for it, and the index does not have {needed} under this name: {evidence}"
+                ),
+            });
+            Some(format!("without {name}"))
         }
         Trouble::MissingBuildDependency { .. }
         | Trouble::MissingSystemLibrary { .. }

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
+use crate::build::lock::normalise;
+
 /// What is wrong, by kind.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trouble {
@@ -49,6 +51,15 @@ pub enum Trouble {
     NoWheel {
         /// The distribution.
         distribution: String,
+        /// Those that lead to it, the nearest first, as far as the resolver tells.
+        through: Vec<String>,
+    },
+    /// The index has no distribution of this name.
+    NotFound {
+        /// The name.
+        distribution: String,
+        /// Those that lead to it, the nearest first, as far as the resolver tells.
+        through: Vec<String>,
     },
     /// An extra or a group that an install line names is not there.
     NoSuchPart {
@@ -69,6 +80,7 @@ impl Trouble {
             Self::MissingSystemLibrary { .. } => "missing-system-library",
             Self::WrongInterpreter => "wrong-interpreter",
             Self::NoWheel { .. } => "no-wheel",
+            Self::NotFound { .. } => "not-found",
             Self::NoSuchPart { .. } => "no-such-part",
         }
     }
@@ -129,14 +141,22 @@ const SAYINGS: &[(&str, Read)] = &[
     (r"(?:Failed to build|failed to build) `([\w.-]+?)==", |c| {
         Trouble::NoWheel {
             distribution: word(c, 1),
+            through: vec![],
         }
     }),
     (
         r"([\w.-]+)==\S+ has no (?:usable )?(?:wheels|source distribution)",
         |c| Trouble::NoWheel {
             distribution: word(c, 1),
+            through: vec![],
         },
     ),
+    (r"\b([\w.-]+) was not found in the package registry", |c| {
+        Trouble::NotFound {
+            distribution: word(c, 1),
+            through: vec![],
+        }
+    }),
     (
         r"(?:does not have an extra named|dependency group|extra) [`']([\w.-]+)[`'](?: (?:was )?not found)?",
         |c| Trouble::NoSuchPart { part: word(c, 1) },
@@ -186,6 +206,17 @@ pub fn symptoms(text: &str) -> Vec<Symptom> {
             {
                 *lowest = lowest.take().and_then(|_| lower_bound(text, distribution));
             }
+            if let Trouble::NoWheel {
+                distribution,
+                through,
+            }
+            | Trouble::NotFound {
+                distribution,
+                through,
+            } = &mut trouble
+            {
+                *through = leading_to(text, distribution);
+            }
             let names_a_build = matches!(&trouble, Trouble::MissingModule { module }
                 if found.iter().any(|known| matches!(&known.trouble,
                     Trouble::MissingBuildDependency { module: built } if built == module)));
@@ -223,6 +254,48 @@ fn lower_bound(text: &str, distribution: &str) -> Option<String> {
         numbers.collect::<Vec<_>>()
     };
     bounds.max_by_key(|version| numbers(version))
+}
+
+/// What leads to a distribution, the nearest first, by the resolver's own words: the chain of its hint (`a` (v1) was
+/// included because `c` (v3) depends on `b` (v2) which depends on `a`), or its premises (b==2 depends on a>=1).
+fn leading_to(text: &str, distribution: &str) -> Vec<String> {
+    static PREMISE: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r"\b([\w.-]+)(?:\[[^\]]*\])?[=<>~!]=?\S+ depends on ([\w.-]+)").ok());
+    let is_it = |name: &str| normalise(name) == normalise(distribution);
+    for line in text.lines() {
+        let Some((head, chain)) = line.split_once(" was included because ") else {
+            continue;
+        };
+        if !head.split('`').nth(1).is_some_and(|name| is_it(bare(name))) {
+            continue;
+        }
+        let names = chain.split('`').skip(1).step_by(2).map(bare);
+        let mut through: Vec<String> = names.filter(|name| !is_it(name)).map(str::to_owned).collect();
+        through.reverse();
+        return through;
+    }
+    let Some(premise) = PREMISE.as_ref() else {
+        return vec![];
+    };
+    let mut through: Vec<String> = Vec::new();
+    let mut below = distribution.to_owned();
+    loop {
+        let mut parents = premise.captures_iter(text).filter_map(|found| {
+            let (parent, child) = (word(&found, 1), word(&found, 2));
+            (normalise(&child) == normalise(&below)).then_some(parent)
+        });
+        let Some(parent) = parents.find(|parent| !is_it(parent) && !through.contains(parent)) else {
+            return through;
+        };
+        through.push(parent.clone());
+        below = parent;
+    }
+}
+
+/// `flask[dotenv]>=1` → `flask`, `flask:dev` → `flask`.
+fn bare(text: &str) -> &str {
+    let end = text.find(|sign: char| !(sign.is_ascii_alphanumeric() || "-_.".contains(sign)));
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// The line that holds byte `at`, at most 200 signs.

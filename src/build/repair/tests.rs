@@ -280,9 +280,74 @@ fn what_only_the_tests_ask_for_and_cannot_be_built_is_left_out_at_the_end() {
     assert_eq!(leave_out(&case(&changed, &optional), &found), None, "once");
 }
 
+#[test]
+fn what_leads_to_a_thing_that_cannot_be_had_is_left_out() {
+    let none = BTreeSet::new();
+    let optional = BTreeSet::from(["larder-kit".to_owned(), "shelf".to_owned()]);
+    let environment = environment();
+    let case = Case {
+        environment: &environment,
+        lock: None,
+        own_modules: &none,
+        optional: &optional,
+    };
+    let left = |remedy: Option<Remedy>| {
+        let left = remedy?.environment.left_out.pop()?;
+        Some((left.distribution, left.reason.split(": ").next()?.to_owned()))
+    };
+    let build = |chain: &str| {
+        format!(
+            "error: Failed to build `py_cache==1.6`\n  cause: The build backend returned an error\n\n{chain}"
+        )
+    };
+    let chained = build(
+        "hint: `py-cache` (v1.6) was included because `larder_kit[x]` (v3.2) depends on `spoon>=0.2` (v0.3) which depends \
+         on `py-cache>=1`\n",
+    );
+    let found = symptoms(&chained);
+    assert_eq!(
+        remedy(&case, &found),
+        None,
+        "another interpreter may have a wheel"
+    );
+    assert_eq!(
+        left(leave_out(&case, &found)),
+        Some((
+            "larder-kit".to_owned(),
+            "the tests ask for it, and `py-cache`, which it needs, cannot be built here".to_owned()
+        ))
+    );
+    let other = build("hint: `py-cache` (v1.6) was included because `pantry` (v1) depends on `py-cache`\n");
+    assert_eq!(leave_out(&case, &symptoms(&other)), None, "the project's own");
+    assert_eq!(
+        leave_out(&case, &symptoms(&build(""))),
+        None,
+        "nothing tells what leads there"
+    );
+
+    let missing = "error: No solution found when resolving dependencies\n  cause: Because sugar was not found in the package \
+        registry and spoon==1 depends on sugar>=2, we can conclude that spoon==1 cannot be used.\n         And because only \
+        spoon==1 is available and shelf==1 depends on spoon, we can conclude that shelf==1 cannot be used.";
+    assert_eq!(
+        left(remedy(&case, &symptoms(missing))),
+        Some((
+            "shelf".to_owned(),
+            "the tests ask for it, and the index does not have `sugar`, which it needs, under this name"
+                .to_owned()
+        ))
+    );
+    let itself =
+        "  cause: Because shelf was not found in the package registry and you require shelf, we can conclude";
+    assert_eq!(
+        left(remedy(&case, &symptoms(itself))).unwrap().0,
+        "shelf",
+        "at once: no interpreter brings it"
+    );
+}
+
 proptest::proptest! {
     #[test]
-    fn any_text_is_read(text in "(?s)(No module named '|cannot import name '|fixture '|published at |\n|é|[a-z.'<> ]){0,12}") {
+    fn any_text_is_read(text in "(?s)(No module named '|`a` was included because |b==1 depends on a |a was not found in the package registry|cannot import name '|fixture '|published at |\n|é|[a-z.'<> ]){0,12}") {
         for symptom in symptoms(&text) {
             proptest::prop_assert!(symptom.evidence.chars().count() <= 200);
         }
