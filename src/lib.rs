@@ -17,7 +17,7 @@
 //!
 //! ```text
 //! domain ◄── <stage>/*.rs (pure, synchronous) ◄── <stage>/run.rs (shell) ◄── pipeline ◄── cli
-//! domain ◄── git  sandbox  store  blobs  harness (adapters) ◄── <stage>/run.rs
+//! domain ◄── git  github  sandbox  store  blobs  harness (adapters) ◄── <stage>/run.rs
 //! ```
 //!
 //! | room | what is there |
@@ -25,7 +25,7 @@
 //! | [`domain`] | the words of the field, as types |
 //! | [`recipe`] | `filters/*.toml`, checked: rules in CEL over documented facts |
 //! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] [`evaluate`] [`audit`] | the stages; each folder's page says in, out, always |
-//! | [`git`] [`sandbox`] [`store`] [`blobs`] | one place for each outside thing |
+//! | [`git`] [`github`] [`sandbox`] [`store`] [`blobs`] | one place for each outside thing |
 //! | [`harness`] | one run of tests in a room, for every stage that runs some |
 //! | [`workspace`] [`clock`] [`progress`] | what a shell works with |
 //! | [`pipeline`] [`cli`] | the order of the stages, and the command line |
@@ -42,6 +42,7 @@ pub mod emit;
 pub mod evaluate;
 pub mod filter;
 pub mod git;
+pub mod github;
 pub mod harness;
 pub mod mine;
 pub mod pipeline;

@@ -4,6 +4,7 @@
 //! `evaluations/`, `scratch/`.
 //! `ROOT/manifests/` holds what was emitted.
 
+pub mod forge;
 pub mod gc;
 pub mod tree;
 

@@ -152,12 +152,49 @@ pub struct SourceArgs {
     /// A bare git mirror with `refs/pull/*`: a folder, or a URL that git clones
     #[arg(long, value_name = "PATH|URL")]
     pub mirror: Option<String>,
-    /// The repository's name, where the mirror's address does not tell it
+    /// A repository of GitHub: git clones it, and its API is asked what git cannot tell; with `--mirror`, its name alone
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<RepoName>,
     /// Use the sample repository that is built into this program
     #[arg(long, conflicts_with_all = ["mirror", "repo"])]
     pub sample: bool,
+}
+
+/// What is asked of GitHub, beside git.
+#[derive(Debug, Clone, Args)]
+pub struct GithubArgs {
+    /// Whom GitHub is asked about [default: what the recipe says, with `--repo` alone; with a mirror, nobody]
+    #[arg(long, value_enum, value_name = "WHOM", help_heading = "GitHub")]
+    pub enrich: Option<AskAbout>,
+    /// Ask again what changed since it was asked
+    #[arg(long, help_heading = "GitHub")]
+    pub refresh: bool,
+    /// Only say what asking GitHub would cost, in requests and points
+    #[arg(long, help_heading = "GitHub")]
+    pub dry_run: bool,
+    /// Spend at most so many points; or a TOML file with `points`, `requests` and `reserve` (left of each token's limit)
+    #[arg(long, value_name = "POINTS|FILE", help_heading = "GitHub")]
+    pub budget: Option<String>,
+    /// The API's address, where it is not GitHub's own: an Enterprise Server's is `https://HOST/api/v3`
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "GITHUB_API_URL",
+        hide_env_values = true,
+        help_heading = "GitHub"
+    )]
+    pub github_api: Option<String>,
+}
+
+/// Whom GitHub is asked about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum AskAbout {
+    /// Pull requests that pass a recipe's rules on what git alone knows (all, without a recipe)
+    Survivors,
+    /// Every merged pull request
+    All,
+    /// Only the repository itself
+    None,
 }
 
 /// Which part of a recipe's candidates, and how to test them.
@@ -217,10 +254,21 @@ pub struct RunArgs {
     /// Where tests run.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
+    /// What GitHub is asked.
+    #[command(flatten)]
+    pub github: GithubArgs,
 }
 
 /// `quarry mine`.
 #[derive(Debug, Args)]
+#[command(after_long_help = "Examples:\n  \
+    quarry mine --mirror psf+requests.git                      from git alone\n  \
+    quarry mine --repo psf/requests --recipe filters/swebench.toml   clone, then ask GitHub about what the rules let through\n  \
+    quarry mine --mirror psf+requests.git --enrich all --dry-run     what asking about every pull request would cost\n  \
+    quarry mine --repo psf/requests --refresh                  ask again what changed\n  \
+    quarry mine --search 'language:python stars:>5000'         repositories, to choose from\n\n\
+    Tokens are read from GITHUB_TOKENS, GITHUB_TOKEN or GH_TOKEN, else from `gh auth token`; they need no scope for what is \
+    public. What was asked is kept: the same command goes on where it stopped.")]
 pub struct MineArgs {
     /// Where pull requests come from.
     #[command(flatten)]
@@ -228,6 +276,25 @@ pub struct MineArgs {
     /// Read every pull request again, also those that are known
     #[arg(long)]
     pub again: bool,
+    /// The recipe whose rules and `source.enrich` say whom GitHub is asked about
+    #[arg(long, value_name = "RECIPE", help_heading = "GitHub")]
+    pub recipe: Option<Utf8PathBuf>,
+    /// Show what GitHub says of the repositories that a search finds (GitHub's search language); nothing is mined
+    #[arg(long, value_name = "QUERY", conflicts_with_all = ["mirror", "repo", "sample", "recipe", "again"],
+          help_heading = "GitHub")]
+    pub search: Option<String>,
+    /// How many of them, at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 50,
+        requires = "search",
+        help_heading = "GitHub"
+    )]
+    pub limit: u16,
+    /// What GitHub is asked.
+    #[command(flatten)]
+    pub github: GithubArgs,
 }
 
 /// `quarry filter`.

@@ -8,6 +8,7 @@ use crate::emit;
 use crate::evaluate::EvaluateError;
 use crate::filter::CompileError;
 use crate::filter::run::FilterError;
+use crate::github::GithubError;
 use crate::mine::run::MineError;
 use crate::pipeline::PipelineError;
 use crate::recipe::RecipeError;
@@ -116,6 +117,7 @@ impl From<PipelineError> for CliError {
                 MineError::Store(_) | MineError::Blob(_) | MineError::Worker { .. } | MineError::Page { .. },
             )
             | P::Filter(FilterError::Store(_) | FilterError::Blob(_)) => ExitCode::Workspace,
+            P::Mine(MineError::Github(error)) => github_exit(error),
             P::OtherRepository { .. }
             | P::NothingMined { .. }
             | P::NoCandidate { .. }
@@ -156,6 +158,16 @@ impl From<PipelineError> for CliError {
             message: error.to_string(),
             hints: error.hints(),
         }
+    }
+}
+
+/// Wrong words are the caller's, everything else is the machine's: its network, its tokens.
+fn github_exit(error: &GithubError) -> ExitCode {
+    match error {
+        GithubError::NoRepository { .. } => ExitCode::Input,
+        GithubError::Address { .. } => ExitCode::Usage,
+        GithubError::Stopped | GithubError::Budget { .. } => ExitCode::Interrupted,
+        _ => ExitCode::Machine,
     }
 }
 

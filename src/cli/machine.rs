@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+use secrecy::SecretString;
+
 use super::error::CliError;
 use crate::build::python::choose;
 use crate::build::run::BuildSettings;
 use crate::recipe::python::PythonSpec;
 use crate::sandbox::DockerSettings;
 
-/// The user's environment.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// The user's environment. It may hold secrets, so it cannot be shown.
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Machine {
     /// Every variable whose name and value are text.
     pub variables: BTreeMap<String, String>,
@@ -73,6 +75,38 @@ impl Machine {
             }
         }
         Ok(())
+    }
+
+    /// GitHub's tokens: those of `GITHUB_TOKENS` (separated by commas or spaces), `GITHUB_TOKEN` and `GH_TOKEN`, each
+    /// once; where there is none, the one that `gh auth token` tells of this host.
+    pub fn github_tokens(&self, host: &str) -> Vec<SecretString> {
+        let named = ["GITHUB_TOKENS", "GITHUB_TOKEN", "GH_TOKEN"].map(|name| self.variables.get(name));
+        let is_between = |c: char| c == ',' || c.is_whitespace();
+        let mut texts: Vec<&str> = Vec::new();
+        for text in named
+            .into_iter()
+            .flatten()
+            .flat_map(|list| list.split(is_between))
+        {
+            if !text.is_empty() && !texts.contains(&text) {
+                texts.push(text);
+            }
+        }
+        if !texts.is_empty() {
+            return texts.into_iter().map(SecretString::from).collect();
+        }
+        let told = self.program("gh").and_then(|gh| {
+            let mut command = Command::new(gh);
+            command
+                .args(["auth", "token", "--hostname", host])
+                .stdin(Stdio::null());
+            command.output().ok().filter(|output| output.status.success())
+        });
+        let told = told.and_then(|output| String::from_utf8(output.stdout).ok());
+        let token = told
+            .map(|text| text.trim().to_owned())
+            .filter(|text| !text.is_empty());
+        token.into_iter().map(SecretString::from).collect()
     }
 
     /// Where a container daemon may listen.

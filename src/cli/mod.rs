@@ -21,6 +21,7 @@ mod emit;
 mod explain;
 mod filter;
 mod gc;
+mod github;
 mod images;
 mod init;
 pub mod log;

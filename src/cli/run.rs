@@ -5,10 +5,11 @@ use camino::Utf8Path;
 use super::args::{EmitArgs, RunArgs, SandboxArgs, SandboxKind, VerifyArgs, WorkArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::github::{self, place};
 use super::machine::Machine;
-use super::mine::place;
 use super::session::Session;
 use crate::domain::image::{BadImage, BaseImage};
+use crate::pipeline::enrich::{self, Told};
 use crate::pipeline::source::{self, MinedSource, sources_of};
 use crate::pipeline::{self, Outcome, PipelineError, Settings};
 use crate::recipe::{self, LoadedRecipe};
@@ -17,8 +18,9 @@ use crate::workspace::Context;
 
 pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, CliError> {
     let loaded = load(&args.recipe, &args.work)?;
+    let asking = github::asking(&args.github, &args.source, Some(&loaded.recipe), session)?;
     let (context, _lock) = session.open()?;
-    let sources = match place(&args.source) {
+    let sources = match place(&args.source, &args.github)? {
         Some(place) => {
             let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;
             if summary.stopped {
@@ -28,6 +30,23 @@ pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, C
         }
         None => sources_of(&context, &loaded.recipe)?,
     };
+    if let Some(asking) = &asking {
+        for source in &sources {
+            let told = enrich::tell(&context, Some(&loaded.recipe), source, asking).await?;
+            match &told {
+                Told::WouldCost(_) => {
+                    session.printer.result(&told, &github::render(&told))?;
+                    return Ok(ExitCode::Success);
+                }
+                Told::Asked(asked) => {
+                    session.printer.note(github::render(&told).trim_end());
+                    if asked.stopped.is_some() {
+                        return Ok(stopped(session));
+                    }
+                }
+            }
+        }
+    }
     go(
         &context,
         session,

@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::enriched::Enriched;
 use super::ids::{BlobId, CandidateId, CommitSha};
 use super::patch::FileChange;
 
@@ -50,6 +51,10 @@ pub struct Candidate {
     pub files: Vec<FileChange>,
     /// The diff's bytes (merge base … new side, renames detected, binary patches included).
     pub diff: BlobId,
+    /// What the forge says of it; `None` while it was not asked. Never recorded with the candidate: see
+    /// [`enriched`](super::enriched).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forge: Option<Box<Enriched>>,
 }
 
 impl Candidate {
@@ -189,4 +194,6 @@ pub enum FoundIn {
     MergeMessage,
     /// One of its own commits' messages.
     CommitMessage(CommitSha),
+    /// The forge's own link between a pull request and the issues that it closes.
+    Linked,
 }

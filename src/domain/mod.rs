@@ -20,6 +20,8 @@
 //! | [`variant`] | a variant of a commit's tree, as it was made |
 //! | [`notes`] | what release notes tell of a pull request |
 //! | [`history`] | commits and tree changes as git tells them |
+//! | [`forge`] | what a forge says of repositories, pull requests, issues and releases |
+//! | [`enriched`] | a candidate with what the forge says of it |
 //! | [`hash`] | content hashes and keys |
 //! | [`base64`] | bytes as text |
 
@@ -30,8 +32,10 @@ pub mod candidate;
 pub mod count;
 pub mod decision;
 pub mod diff;
+pub mod enriched;
 pub mod environment;
 pub mod event;
+pub mod forge;
 pub mod hash;
 pub mod history;
 pub mod ids;

@@ -116,6 +116,7 @@ pub(crate) fn candidate(number: u32) -> Candidate {
         release: Some("v0.1.0".into()),
         files,
         diff: BlobId::of(&change().diff),
+        forge: None,
     }
 }
 

@@ -34,10 +34,11 @@ pub struct Instance {
     pub test_patch: String,
     /// What is asked, from where the recipe says; `null` while that is unknown.
     pub problem_statement: Option<String>,
-    /// What was said under the issue before the work began; `null` while that is unknown.
+    /// What was said under the issues before the work began (before the pull request's first commit was written, and before it
+    /// was opened), oldest first; `null` while that is unknown.
     pub hints_text: Option<String>,
-    /// When the work began: the author date of the pull request's first commit, or `merged_at` when there is none.
-    /// (SWE-bench: when the pull request was opened, which git does not know.)
+    /// When the pull request was opened (as in SWE-bench), where the forge was asked; else the author date of its first
+    /// commit, or `merged_at` when there is none.
     #[schemars(with = "String")]
     pub created_at: Timestamp,
     /// `MAJOR.MINOR` of the nearest release tag below `base_commit`; `null` when there is none of that form.
@@ -77,7 +78,7 @@ pub struct Instance {
     pub runs_after: u32,
     /// The pull request's number.
     pub pull_number: u32,
-    /// Its title, when git tells it.
+    /// Its title, when git or the forge tells it.
     pub title: Option<String>,
     /// The documentation's part of the diff (see `base64_fields`).
     pub docs_patch: String,
@@ -173,7 +174,7 @@ pub struct Reference {
     pub number: u32,
     /// Whether a close/fix/resolve keyword stands before it.
     pub closes: bool,
-    /// Where it was read: `title`, `body`, `merge-message` or `commit-message`.
+    /// Where it was read: `title`, `body`, `merge-message`, `commit-message`, or `linked` (the forge's own link).
     pub found_in: String,
     /// The commit, for a commit message.
     pub commit: Option<CommitSha>,

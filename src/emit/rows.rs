@@ -1,5 +1,7 @@
 //! A candidate and its oracle as an instance.
 
+use jiff::Timestamp;
+
 use super::base64;
 use super::docs::DocsTask;
 use super::error::EmitError;
@@ -50,11 +52,8 @@ pub fn row(
         patch: gold,
         test_patch: test,
         problem_statement: problem_statement(candidate, statement, task),
-        hints_text: None,
-        created_at: candidate
-            .commits
-            .first()
-            .map_or(candidate.merged_at, |commit| commit.authored_at),
+        hints_text: candidate.forge.as_ref().and_then(|forge| forge.hints()),
+        created_at: created_at(candidate),
         version: candidate.release.as_deref().and_then(major_minor),
         fail_to_pass: oracle.fail_to_pass.clone(),
         pass_to_pass: oracle.pass_to_pass.clone(),
@@ -128,6 +127,7 @@ fn references(candidate: &Candidate) -> Vec<Reference> {
                 FoundIn::Body => ("body", None),
                 FoundIn::MergeMessage => ("merge-message", None),
                 FoundIn::CommitMessage(commit) => ("commit-message", Some(*commit)),
+                FoundIn::Linked => ("linked", None),
             };
             Reference {
                 repo: reference
@@ -147,15 +147,24 @@ fn references(candidate: &Candidate) -> Vec<Reference> {
     references
 }
 
-/// The title, an empty line, and a line for each commit's subject that says more.
+/// When the pull request was opened; where nobody was asked, when its first commit was written.
+fn created_at(candidate: &Candidate) -> Timestamp {
+    let first = || Some(candidate.commits.first()?.authored_at);
+    let opened = candidate.forge.as_ref().map(|forge| forge.pull.created_at);
+    opened.or_else(first).unwrap_or(candidate.merged_at)
+}
+
+/// The issues' texts; or the title, an empty line, and a line for each commit's subject that says more.
 fn problem_statement(
     candidate: &Candidate,
     from: ProblemStatement,
     task: Option<&DocsTask>,
 ) -> Option<String> {
     match from {
-        // No source tells issue texts yet.
-        ProblemStatement::Issue => None,
+        ProblemStatement::Issue => {
+            let texts = candidate.forge.as_ref()?.texts()?;
+            (!texts.is_empty()).then(|| texts.join("\n"))
+        }
         ProblemStatement::Docs => task.map(|task| task.statement.clone()),
         ProblemStatement::Message => {
             let subjects = candidate.commits.iter().map(|commit| commit.subject.as_str());
@@ -186,7 +195,55 @@ fn major_minor(tag: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixture::{candidate, change, verified};
     use super::*;
+    use crate::domain::enriched::{KnownPull, enriched};
+    use crate::domain::forge::{IssueFate, IssueId};
+
+    #[test]
+    fn what_the_forge_says_is_the_task_and_what_was_said_later_is_no_hint() {
+        let pull = serde_json::json!({
+            "facts": {
+                "number": 2, "title": "Read all", "body": "", "author": null, "labels": [], "milestone": null,
+                "state": "MERGED", "created_at": "2001-01-03T00:00:00Z", "updated_at": "2001-01-03T00:00:00Z",
+                "merged_at": null, "last_edited_at": null, "merge_commit": null, "base_ref": "main", "base_sha": null,
+                "head_ref": "x", "head_sha": null, "head_repository": null, "review": null, "locked": false,
+                "changed_files": 1, "closes": [{"repo": "quarry-bench/pantry", "number": 9}], "hidden": 0
+            },
+            "references": []
+        });
+        let said = |body: &str, created_at: &str| serde_json::json!({"author": null, "body": body, "created_at": created_at, "last_edited_at": null, "minimized": false});
+        let issue = serde_json::json!({
+            "is": "issue", "id": {"repo": "quarry-bench/pantry", "number": 9}, "title": "It stops", "body": "Half way.",
+            "author": "a", "labels": [], "closed": true, "locked": false, "created_at": "2001-01-01T00:00:00Z",
+            "updated_at": "2001-01-01T00:00:00Z", "last_edited_at": null, "edits": [], "comments_total": 2,
+            "comments": [said("Which half?", "2001-01-02T00:00:00Z"), said("See #2", "2001-01-03T00:00:00Z")]
+        });
+        let known: KnownPull = serde_json::from_value(pull).unwrap();
+        let fate: IssueFate = serde_json::from_value(issue).unwrap();
+        let told = |fate: Option<IssueFate>| {
+            let candidate = enriched(candidate(2), known.clone(), None, &|id: &IssueId| {
+                fate.clone()
+                    .filter(|_| id.number == 9)
+                    .or(Some(IssueFate::Absent))
+                    .filter(|_| fate.is_some())
+            });
+            row(&candidate, &change(), &verified(2), ProblemStatement::Issue, None).unwrap()
+        };
+        let row = told(Some(fate));
+        assert_eq!(row.problem_statement.as_deref(), Some("It stops\nHalf way."));
+        assert_eq!(row.hints_text.as_deref(), Some("Which half?"));
+        assert_eq!(row.created_at.to_string(), "2001-01-03T00:00:00Z");
+        assert_eq!(row.title.as_deref(), Some("Read all"));
+        assert!(
+            row.issue_references
+                .iter()
+                .any(|reference| reference.found_in == "linked")
+        );
+        // An issue that nobody asked leaves the task unknown, not empty.
+        let row = told(None);
+        assert_eq!((row.problem_statement, row.hints_text), (None, None));
+    }
 
     #[test]
     fn a_version_is_the_first_two_numbers_of_a_tag() {

@@ -143,7 +143,7 @@ pub fn funnel(
 fn gather(context: &Context, request: Request) -> Result<EmitInput, RunError> {
     let mut candidates = Vec::new();
     for source in &request.sources {
-        candidates.extend(context.store.candidates(Some(&source.repo))?);
+        candidates.extend(context.candidates(Some(&source.repo))?);
     }
     Ok(EmitInput {
         recipe: request.recipe,

@@ -6,6 +6,8 @@ use std::collections::BTreeSet;
 use super::files::{FileSet, file_fact};
 use super::value::{Datum, Seen};
 use crate::domain::candidate::{Candidate, FoundIn, IssueReference, MergeKind, RelationKind};
+use crate::domain::enriched::Enriched;
+use crate::domain::forge::{PullFacts, RepositoryFacts};
 use crate::domain::ids::TestId;
 use crate::domain::notes::Note;
 use crate::domain::oracle::Oracle;
@@ -82,12 +84,37 @@ impl FactSource for CandidateFacts<'_> {
                 )
             })),
             F::PrRelease => Datum::text(candidate.release.as_deref().unwrap_or_default()),
-            F::IssuesResolved => return self.references(|found| found.closes),
+            F::IssuesResolved => return self.resolved(),
             F::IssuesMentioned => return self.references(|_| true),
             F::IssuesReferences => {
                 return self.complete(Datum::List(candidate.references.iter().map(reference).collect()));
             }
-            F::IssuesTexts | F::DatesCreated => return Seen::Unknown,
+            F::IssuesTexts => return self.of_issues(|forge| Some(Datum::texts(forge.texts()?))),
+            F::IssuesEditedLater => {
+                let edited = candidate.forge.as_ref().and_then(|forge| forge.edited_later());
+                return Seen::known(edited.map(|edits| Datum::Bool(!edits.is_empty())));
+            }
+            F::PrMilestone => {
+                return self.pull(|pull| Datum::text(pull.milestone.as_deref().unwrap_or_default()));
+            }
+            F::PrReview => return self.pull(|pull| Datum::text(pull.review.as_deref().unwrap_or_default())),
+            F::DatesCreated => return self.pull(|pull| Datum::Time(pull.created_at)),
+            F::RepoStars => {
+                return self.repository(|repo| Datum::Int(i64::try_from(repo.stars).unwrap_or(i64::MAX)));
+            }
+            F::RepoLanguage => {
+                return self.repository(|repo| Datum::text(repo.language.as_deref().unwrap_or_default()));
+            }
+            F::RepoLicence => {
+                return self.repository(|repo| Datum::text(repo.licence.as_deref().unwrap_or_default()));
+            }
+            F::RepoTopics => {
+                return self.repository(|repo| Datum::texts(repo.topics.iter().map(String::as_str)));
+            }
+            F::RepoArchived => return self.repository(|repo| Datum::Bool(repo.archived)),
+            F::RepoContextFiles => {
+                return self.repository(|repo| Datum::texts(repo.context_files.iter().map(String::as_str)));
+            }
             F::RepoOwner => Datum::text(candidate.id.repo.owner()),
             F::RepoName => Datum::text(candidate.id.repo.name()),
             F::RepoFull => Datum::Text(Cow::Owned(candidate.id.repo.to_string())),
@@ -142,6 +169,45 @@ impl<'a> CandidateFacts<'a> {
             Seen::Known(list)
         } else {
             Seen::AtLeast(list)
+        }
+    }
+
+    fn pull(&self, read: impl Fn(&'a PullFacts) -> Datum<'a>) -> Seen<'a> {
+        Seen::known(self.candidate.forge.as_ref().map(|forge| read(&forge.pull)))
+    }
+
+    fn repository(&self, read: impl Fn(&'a RepositoryFacts) -> Datum<'a>) -> Seen<'a> {
+        let forge = self.candidate.forge.as_ref();
+        Seen::known(forge.and_then(|forge| forge.repository.as_ref()).map(read))
+    }
+
+    /// A list about the issues that are closed: complete when the forge shows all of them.
+    fn of_issues(&self, read: impl Fn(&'a Enriched) -> Option<Datum<'a>>) -> Seen<'a> {
+        let Some(forge) = self.candidate.forge.as_deref() else {
+            return Seen::Unknown;
+        };
+        match read(forge) {
+            None => Seen::Unknown,
+            Some(list) if forge.may_close_more() => Seen::AtLeast(list),
+            Some(list) => Seen::Known(list),
+        }
+    }
+
+    /// Numbers of the issues that are closed. The forge tells which of the references are issues; without it, they are taken
+    /// at their word.
+    fn resolved(&self) -> Seen<'a> {
+        let own = &self.candidate.id.repo;
+        let known = self.of_issues(|forge| {
+            let here = forge.issues()?.filter(|(id, _)| id.repo.is(own));
+            Some(Datum::List(
+                here.map(|(id, _)| Datum::Int(id.number.into())).collect(),
+            ))
+        });
+        match (known, self.references(|found| found.closes)) {
+            // Some of them were not asked yet: any may turn out to be no issue.
+            (Seen::Unknown, Seen::Known(list)) if self.candidate.forge.is_some() => Seen::AtLeast(list),
+            (Seen::Unknown, words) => words,
+            (known, _) => known,
         }
     }
 
@@ -204,6 +270,7 @@ fn reference(found: &IssueReference) -> Datum<'_> {
         FoundIn::Body => "body",
         FoundIn::MergeMessage => "merge-message",
         FoundIn::CommitMessage(_) => "commit-message",
+        FoundIn::Linked => "linked",
     };
     Datum::Record(vec![
         ("repo", Datum::text(found.repo.as_deref().unwrap_or_default())),

@@ -58,6 +58,7 @@ pub(super) fn candidate() -> Candidate {
             file("tests/test_a.py", ChangeKind::Added),
         ],
         diff: BlobId::of(b""),
+        forge: None,
     }
 }
 

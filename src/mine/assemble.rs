@@ -100,6 +100,7 @@ pub fn candidate(setting: &Setting<'_, '_>, draft: &Draft, choice: Choice) -> Re
         release: setting.releases.below(draft.landed.base).map(str::to_owned),
         files: files(&diff, &changes),
         diff: BlobId::of(&diff),
+        forge: None,
         merge: Merge {
             commit: landing.sha,
             branch: setting

@@ -1,5 +1,6 @@
 //! The shell of mining: from a mirror, or an address to clone, to candidates and decisions in the ledger.
 
+pub mod enrich;
 mod error;
 pub mod landings;
 mod mirror;

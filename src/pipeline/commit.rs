@@ -371,6 +371,7 @@ fn candidate(
         release: release(mirror, commit)?,
         files: vec![],
         diff: context.blobs.put(b"")?,
+        forge: None,
     })
 }
 

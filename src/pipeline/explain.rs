@@ -63,7 +63,7 @@ pub fn explain(
     let split = recipe.map(|recipe| recipe.split.clone()).unwrap_or_default();
     let splitter = Splitter::new(&split)?;
     let store = &context.store;
-    let candidate = store.candidate(id)?;
+    let candidate = context.candidate(id)?;
     let files = candidate.iter().flat_map(|candidate| &candidate.files);
     let parts = files.map(|file| splitter.part_of(file)).collect();
     let mut decisions = store.decisions(None, Some(id))?;

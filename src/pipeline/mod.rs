@@ -8,6 +8,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`source`] | a mirror's place → a repository's name and folder, mined |
+//! | [`enrich`] | those that pass the rules on git alone → what GitHub says of them |
 //! | [`select`] | the ledger's candidates → what the rules say of them |
 //! | [`environments`] | candidates → what their trees ask for, in groups that share an environment |
 //! | `search` | a group → the environment that is best for it: build, try, repair |
@@ -35,6 +36,7 @@ pub mod audit;
 pub mod brake;
 pub mod commit;
 pub mod documented;
+pub mod enrich;
 pub mod environments;
 mod error;
 pub mod evaluate;

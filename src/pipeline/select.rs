@@ -40,7 +40,7 @@ pub fn field(
     let window = Window::of(&recipe.source);
     let mut candidates = Vec::new();
     for source in sources {
-        candidates.extend(context.store.candidates(Some(&source.repo))?);
+        candidates.extend(context.candidates(Some(&source.repo))?);
     }
     for id in only {
         if !candidates.iter().any(|candidate| candidate.id == *id) {

@@ -95,6 +95,29 @@ pub struct Source {
     /// Only pull requests merged before this day (`YYYY-MM-DD`, UTC).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_before: Option<String>,
+    /// What GitHub is asked beside git, for a repository that is named by `--repo` alone (or where `--enrich` says so).
+    #[serde(default, skip_serializing_if = "Enrich::is_default")]
+    pub enrich: Enrich,
+}
+
+/// Whom GitHub is asked about. Diffs always come from git.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Enrich {
+    /// Pull requests that pass the rules on what git alone knows.
+    #[default]
+    Survivors,
+    /// Every merged pull request.
+    All,
+    /// None: the repository's own facts alone.
+    None,
+}
+
+impl Enrich {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls it with")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Source {

@@ -76,6 +76,7 @@ mod tests {
             repositories: vec![],
             merged_since: since.map(str::to_owned),
             merged_before: before.map(str::to_owned),
+            ..Source::default()
         })
     }
 

@@ -8,6 +8,7 @@ use super::StoreError;
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_ledger.sql"),
     include_str!("migrations/0002_attempts_by_key.sql"),
+    include_str!("migrations/0003_forge.sql"),
 ];
 
 /// The newest schema this program knows and writes.

@@ -1,6 +1,6 @@
 //! The ledger: what was found, decided, tried and kept, in one SQLite file.
 //!
-//! - **In:** candidates, decisions, attempts, instances, cursors, each as a whole transaction.
+//! - **In:** candidates, decisions, attempts, instances, cursors, a forge's replies, each as a whole transaction.
 //! - **Out:** the same, in a fixed order.
 //! - **Always:** one thread owns the connection; `decisions` and `attempts` are append-only (triggers refuse anything
 //!   else); a decision or candidate put twice stays one; a ledger newer than this program is refused; WAL, so that a
@@ -12,11 +12,13 @@
 )]
 
 mod error;
+mod forge;
 mod migrate;
 mod tables;
 mod thread;
 
 pub use error::StoreError;
+pub use forge::Reply;
 pub use migrate::LEDGER_VERSION;
 pub use thread::Store;
 

@@ -4,6 +4,7 @@ use serde_json::json;
 use super::*;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::decision::{Decision, Verdict};
+use crate::domain::ids::BlobId;
 
 fn ledger() -> (tempfile::TempDir, Utf8PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -150,6 +151,7 @@ fn a_ledger_of_the_first_shape_is_brought_to_the_newest_and_keeps_its_rows() {
     store
         .transact(|transaction| {
             transaction.execute("DROP INDEX attempts_by_key", [])?;
+            transaction.execute("DROP TABLE forge", [])?;
             transaction.pragma_update(None, "user_version", 1)
         })
         .unwrap();
@@ -157,6 +159,10 @@ fn a_ledger_of_the_first_shape_is_brought_to_the_newest_and_keeps_its_rows() {
     // Reading beside an older ledger needs no change to it.
     let reader = Store::open_read_only(&path).unwrap();
     assert_eq!(reader.decisions(None, None).unwrap().len(), 1);
+    assert_eq!(
+        (reader.reply("pull:a/b#1").unwrap(), reader.replies("").unwrap()),
+        (None, vec![])
+    );
     drop(reader);
     let store = Store::open(&path).unwrap();
     let (version, indexed) = store
@@ -212,4 +218,36 @@ fn a_repository_keeps_the_letters_it_was_first_mined_under() {
     assert_eq!(spelled("PSF/Requests"), "psf/requests");
     assert_eq!(spelled("psf/requests"), "psf/requests");
     assert_eq!(spelled("psf/requests2"), "psf/requests2");
+}
+
+#[test]
+fn replies_stand_by_name_and_are_replaced_and_forgotten_at_once() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    let reply = |name: &str, text: &str| Reply {
+        name: name.to_owned(),
+        updated_at: Some("2020-01-01T00:00:00Z".to_owned()),
+        etag: None,
+        reply: BlobId::of(text.as_bytes()),
+    };
+    let names = |prefix: &str| -> Vec<String> {
+        let replies = store.replies(prefix).unwrap();
+        replies.into_iter().map(|reply| reply.name).collect()
+    };
+    store
+        .put_replies(vec![
+            reply("pull:a/b#2", "x"),
+            reply("pull:a/b#10", "x"),
+            reply("pull:a/bc#1", "x"),
+        ])
+        .unwrap();
+    assert_eq!(names("pull:a/b#"), ["pull:a/b#10", "pull:a/b#2"]);
+    store
+        .replace_replies(vec!["pull:a/b#2".to_owned()], vec![reply("pull:a/b#10", "y")])
+        .unwrap();
+    assert_eq!(names(""), ["pull:a/b#10", "pull:a/bc#1"]);
+    assert_eq!(
+        store.reply("pull:a/b#10").unwrap(),
+        Some(reply("pull:a/b#10", "y"))
+    );
 }

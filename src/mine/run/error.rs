@@ -2,6 +2,7 @@
 
 use crate::blobs::BlobError;
 use crate::git::GitError;
+use crate::github::GithubError;
 use crate::store::StoreError;
 
 /// A mining that failed. Pull requests that make no candidate are decisions, not errors.
@@ -16,6 +17,9 @@ pub enum MineError {
     /// The diffs.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// GitHub.
+    #[error(transparent)]
+    Github(#[from] GithubError),
     /// There is nothing at the mirror's path.
     #[error("find the mirror `{mirror}`: nothing is there")]
     NoMirror {
@@ -71,6 +75,7 @@ impl MineError {
             Self::Git(error) => error.hints(),
             Self::Store(error) => error.hints(),
             Self::Blob(error) => error.hints(),
+            Self::Github(error) => error.hints(),
             Self::NoMirror { .. } => {
                 vec!["give the path of a git mirror, or an address that git clones".into()]
             }

@@ -191,6 +191,8 @@ facts! {
         PrBody "pr.body" Type::String, Git, No, No, "its description";
         PrAuthor "pr.author" Type::String, Git, No, No, "the account that opened it";
         PrLabels "pr.labels" Type::list(Type::String), Git, No, No, "its labels";
+        PrMilestone "pr.milestone" Type::String, Git, No, No, "its milestone's title; `\"\"` when it has none";
+        PrReview "pr.review" Type::String, Git, No, No, "what its reviewers decided: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED`; `\"\"` when nobody had to";
         PrCommits "pr.commits" Type::Int, Git, Yes, No, "how many commits it has";
         PrSubjects "pr.subjects" Type::list(Type::String), Git, Sometimes, No, "the first lines of its commits' messages, oldest first (known when no commit was left out)";
         PrBranch "pr.branch" Type::String, Git, Yes, No, "the branch it was merged into";
@@ -202,9 +204,16 @@ facts! {
         IssuesMentioned "issues.mentioned" Type::list(Type::Int), Git, AtLeast, No, "numbers of the issues it names at all (same repository), sorted";
         IssuesReferences "issues.references" Type::list(Type::Record(&REFERENCE)), Git, AtLeast, No, "every reference as written";
         IssuesTexts "issues.texts" Type::list(Type::String), Git, No, Sometimes, "the texts of the issues it closes (a row's `problem_statement`)";
+        IssuesEditedLater "issues.edited_later" Type::Bool, Git, No, No, "the text of an issue it closes, or a comment that counts as a hint, was edited after work began: it is not what stood there then";
         RepoOwner "repo.owner" Type::String, Git, Yes, Sometimes, "the repository's account";
         RepoName "repo.name" Type::String, Git, Yes, Sometimes, "the repository's own name";
         RepoFull "repo.full" Type::String, Git, Yes, Sometimes, "the repository as `owner/name`";
+        RepoStars "repo.stars" Type::Int, Git, No, No, "the repository's stars";
+        RepoLanguage "repo.language" Type::String, Git, No, No, "the language that most of it is written in; `\"\"` when there is none";
+        RepoLicence "repo.licence" Type::String, Git, No, No, "its licence as an SPDX id; `\"\"` when the forge knows none";
+        RepoTopics "repo.topics" Type::list(Type::String), Git, No, No, "its topics, sorted";
+        RepoArchived "repo.archived" Type::Bool, Git, No, No, "it is archived";
+        RepoContextFiles "repo.context_files" Type::list(Type::String), Git, No, No, "files at its root today that instruct coding agents (`AGENTS.md`), sorted";
         DatesBase "dates.base" Type::Timestamp, Git, Yes, No, "when the base commit was made";
         DatesMerged "dates.merged" Type::Timestamp, Git, Yes, No, "when the merge landed";
         DatesCreated "dates.created" Type::Timestamp, Git, No, Sometimes, "when the pull request was opened (a row's `created_at`)";
@@ -300,7 +309,7 @@ pub static REFERENCE: Record = Record {
         Field {
             name: "found_in",
             ty: Type::String,
-            meaning: "`title`, `body`, `merge-message` or `commit-message`",
+            meaning: "`title`, `body`, `merge-message`, `commit-message`, or `linked` (the forge's own link)",
         },
         Field {
             name: "text",

@@ -106,6 +106,8 @@ impl FactTable {
             text,
             "`mirror` and `row` say who knows a fact: a git mirror, a row of a published dataset. What is not known leaves a\n\
              rule undecided; of a list known `at least` in part, a rule decides what more elements could not change.\n\
+             GitHub, where it was asked (`source.enrich`), knows all of `pr`, `issues`, `repo` and `dates`; lists are complete then,\n\
+             but for issues that it does not show.\n\
              `has(fact)` asks whether a fact is known. {} hold the same facts of different files.",
             parts.join(", ")
         );

@@ -1,0 +1,152 @@
+//! What only the REST API answers.
+//!
+//! - What became of an issue's number that GraphQL knows nothing of: REST tells a move (301) from a deletion (410) from what
+//!   never was or must not be seen (404) ("Get an issue").
+//! - What changed since: one list has issues and pull requests alike, and an unchanged one costs nothing (`ETag`, 304).
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use super::client::Client;
+use super::error::GithubError;
+use crate::domain::forge::{IssueFate, IssueId};
+use crate::domain::ids::RepoName;
+
+/// Redirections that are followed, at most.
+const HOPS: usize = 3;
+
+/// What changed in a repository's issues and pull requests.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changes {
+    /// Nothing since the `ETag`.
+    Nothing,
+    /// These numbers, with when each changed last, newest first.
+    Some {
+        /// The list's `ETag`: for the next time.
+        etag: Option<String>,
+        /// When anything changed last; `None` where there is nothing.
+        newest: Option<Timestamp>,
+        /// What changed.
+        changed: Vec<(u32, Timestamp)>,
+    },
+}
+
+#[derive(Deserialize)]
+struct Place {
+    number: u32,
+    repository_url: String,
+}
+
+#[derive(Deserialize)]
+struct Changed {
+    number: u32,
+    updated_at: Timestamp,
+}
+
+impl Client {
+    /// What became of an issue's number that GraphQL knows nothing of.
+    pub(super) async fn fate(&self, repo: &RepoName, number: u32) -> Result<IssueFate, GithubError> {
+        let what = format!("issue {repo}#{number}");
+        let path = format!("/repos/{repo}/issues/{number}");
+        let (status, body) = self.follow(&path, &what, None).await.map(|(_, end)| end)?;
+        Ok(match status {
+            410 => IssueFate::Deleted,
+            404 => IssueFate::Absent,
+            301 | 302 | 307 | 308 => IssueFate::Transferred { to: None },
+            _ => {
+                let place: Place = parse(&what, &body)?;
+                match moved_to(&place) {
+                    Some(id) if id.number == number && id.repo.is(repo) => IssueFate::Absent,
+                    to => IssueFate::Transferred { to },
+                }
+            }
+        })
+    }
+
+    /// What changed in a repository since `since` (everything, for `None`), unless nothing did since `etag`.
+    ///
+    /// # Errors
+    /// [`GithubError`].
+    pub async fn changes(
+        &self,
+        repo: &RepoName,
+        etag: Option<&str>,
+        since: Option<Timestamp>,
+    ) -> Result<Changes, GithubError> {
+        let what = format!("what changed in {repo}");
+        let mut changed = Vec::new();
+        let (mut first_etag, mut newest) = (None, None);
+        for page in 1.. {
+            let path = format!(
+                "/repos/{repo}/issues?state=all&sort=updated&direction=desc&per_page=100&page={page}"
+            );
+            let asked = etag.filter(|_| page == 1);
+            let (etag, (status, body)) = self.follow(&path, &what, asked).await?;
+            match status {
+                304 => return Ok(Changes::Nothing),
+                404 | 410 => return Err(GithubError::NoRepository { repo: repo.clone() }),
+                _ => {}
+            }
+            if page == 1 {
+                first_etag = etag;
+            }
+            let list: Vec<Changed> = parse(&what, &body)?;
+            newest = newest.or(list.first().map(|first| first.updated_at));
+            let full = list.len() == 100;
+            let older = |moment: Timestamp| since.is_some_and(|since| moment < since);
+            let reached = list.last().is_some_and(|last| older(last.updated_at));
+            let newer = list.into_iter().filter(|one| !older(one.updated_at));
+            changed.extend(newer.map(|one| (one.number, one.updated_at)));
+            if !full || reached {
+                break;
+            }
+        }
+        Ok(Changes::Some {
+            etag: first_etag,
+            newest,
+            changed,
+        })
+    }
+
+    /// Gets a path and follows where it moved, inside this API. Gives the `ETag`, the last status and the body.
+    async fn follow(
+        &self,
+        path: &str,
+        what: &str,
+        etag: Option<&str>,
+    ) -> Result<(Option<String>, (u16, String)), GithubError> {
+        let mut path = path.to_owned();
+        for _ in 0..HOPS {
+            let (head, body) = self.get(&path, what, etag).await?;
+            let moved = matches!(head.status, 301 | 302 | 307 | 308);
+            match head
+                .location
+                .as_deref()
+                .and_then(|location| self.path_of(location))
+            {
+                Some(next) if moved => path = next,
+                _ => return Ok((head.etag, (head.status, body))),
+            }
+        }
+        Err(GithubError::Answer {
+            what: what.to_owned(),
+            why: format!("it leads on and on, and last to `{path}`"),
+        })
+    }
+}
+
+fn moved_to(place: &Place) -> Option<IssueId> {
+    let mut parts = place.repository_url.rsplit('/');
+    let (name, owner) = (parts.next()?, parts.next()?);
+    Some(IssueId {
+        repo: format!("{owner}/{name}").parse().ok()?,
+        number: place.number,
+    })
+}
+
+fn parse<T: for<'de> Deserialize<'de>>(what: &str, body: &str) -> Result<T, GithubError> {
+    serde_json::from_str(body).map_err(|error| GithubError::Answer {
+        what: what.to_owned(),
+        why: error.to_string(),
+    })
+}

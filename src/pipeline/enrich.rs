@@ -1,0 +1,127 @@
+//! What is asked of GitHub, and about whom: git first, the rules on what git alone knows, and only then the API.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::error::PipelineError;
+use super::select::{ask, field};
+use super::source::MinedSource;
+use crate::clock::SystemClock;
+use crate::domain::candidate::Candidate;
+use crate::domain::forge::RepositoryFacts;
+use crate::domain::path::RepoPath;
+use crate::github::{Client, Settings};
+use crate::mine::run::MineError;
+use crate::mine::run::enrich::{Asked, Estimate, Question, enrich, estimate};
+use crate::recipe::model::{Enrich, Recipe};
+use crate::strip::context::reader;
+use crate::workspace::Context;
+
+/// How GitHub is asked.
+#[derive(Debug, Clone)]
+pub struct Asking {
+    /// Whom about.
+    pub about: Enrich,
+    /// Whether what is known is asked again where it changed.
+    pub refresh: bool,
+    /// Whether only the cost is told.
+    pub dry_run: bool,
+    /// The tokens, the address, the budget.
+    pub github: Settings,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// What it would cost.
+    WouldCost(Estimate),
+    /// What was asked.
+    Asked(Box<Asked>),
+}
+
+/// Asks GitHub about a mined repository's pull requests: with a recipe, those of its window, and for
+/// [`Enrich::Survivors`] those that its rules keep on what is known so far; without one, every one.
+///
+/// # Errors
+/// When GitHub or the ledger fail, or a rule cannot be computed.
+pub async fn tell(
+    context: &Context,
+    recipe: Option<&Recipe>,
+    source: &MinedSource,
+    asking: &Asking,
+) -> Result<Told, PipelineError> {
+    let candidates = whom(context, recipe, source, asking.about)?;
+    let question = Question {
+        repo: &source.repo,
+        candidates: &candidates,
+        refresh: asking.refresh,
+        is_context: &is_context,
+    };
+    if asking.dry_run {
+        let cost = estimate(context, question, asking.github.batch)?;
+        return Ok(Told::WouldCost(cost));
+    }
+    let client = client(context, asking.github.clone())?;
+    Ok(Told::Asked(Box::new(enrich(context, &client, question).await?)))
+}
+
+fn whom(
+    context: &Context,
+    recipe: Option<&Recipe>,
+    source: &MinedSource,
+    about: Enrich,
+) -> Result<Vec<Candidate>, PipelineError> {
+    let sources = std::slice::from_ref(source);
+    match (about, recipe) {
+        (Enrich::None, _) => Ok(vec![]),
+        (_, None) => Ok(context.store.candidates(Some(&source.repo))?),
+        (Enrich::All, Some(recipe)) => Ok(field(context, recipe, sources, &[])?.candidates),
+        (Enrich::Survivors, Some(recipe)) => {
+            let mut field = field(context, recipe, sources, &[])?;
+            let selection = ask(context, recipe, &field, &std::collections::BTreeMap::new())?;
+            let on: BTreeSet<_> = selection.waiting.iter().chain(&selection.kept).collect();
+            field.candidates.retain(|candidate| on.contains(&candidate.id));
+            Ok(field.candidates)
+        }
+    }
+}
+
+/// A client on the machine's clock.
+///
+/// # Errors
+/// When there is no token, or the address is none.
+pub fn client(context: &Context, settings: Settings) -> Result<Client, PipelineError> {
+    let client = Client::new(
+        settings,
+        Arc::new(SystemClock),
+        Arc::clone(&context.events),
+        context.cancel.clone(),
+    );
+    Ok(client.map_err(MineError::from)?)
+}
+
+/// Repositories that GitHub's search finds, and how many there are in all.
+///
+/// # Errors
+/// When GitHub fails.
+pub async fn search(
+    context: &Context,
+    settings: Settings,
+    words: &str,
+    most: usize,
+) -> Result<(u64, Vec<RepositoryFacts>, crate::github::Spent), PipelineError> {
+    let client = client(context, settings)?;
+    let found = client
+        .search(words, most, &is_context)
+        .await
+        .map_err(MineError::from)?;
+    Ok((found.total, found.repositories, client.spent()))
+}
+
+/// Whether a file or folder of the root instructs coding agents.
+fn is_context(path: &str) -> bool {
+    reader(&RepoPath::from(path)).is_some() || reader(&RepoPath::from(format!("{path}/x").as_str())).is_some()
+}
