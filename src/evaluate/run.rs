@@ -157,20 +157,20 @@ impl Evaluator {
         if self.again {
             return Ok(None);
         }
-        let attempts = self.attempts(subject)?;
-        let known = (1..=runs.max(1)).map(|number| {
-            let key = self.input_key(subject, patch, number);
-            let mine: Vec<&Attempt> = attempts.iter().filter(|one| one.input_key == key).collect();
-            settled(&mine, subject.settings.infra_tries)
-        });
-        Ok(known.collect())
+        let mut known = vec![];
+        for number in 1..=runs.max(1) {
+            let mine = self.attempts(&self.input_key(subject, patch, number))?;
+            match settled(&mine, subject.settings.infra_tries) {
+                Some(run) => known.push(run),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(known))
     }
 
-    fn attempts(&self, subject: &Subject) -> Result<Vec<Attempt>, EvaluateError> {
+    fn attempts(&self, key: &str) -> Result<Vec<Attempt>, EvaluateError> {
         let store = &self.context.store;
-        store
-            .attempts(Some(Stage::Evaluate), Some(&subject.candidate))
-            .map_err(adapter)
+        store.attempts_by_key(Stage::Evaluate, key).map_err(adapter)
     }
 
     /// Runs a patch's tests so many times: from the ledger where it knows a run, else for real. A run that the outside
@@ -184,30 +184,19 @@ impl Evaluator {
         patch: &[u8],
         runs: u32,
     ) -> Result<Option<Vec<Run>>, EvaluateError> {
-        let attempts = if self.again {
-            vec![]
-        } else {
-            self.attempts(&request.subject)?
-        };
         let mut prepared = None;
         let mut done = vec![];
         for number in 1..=runs.max(1) {
             let key = self.input_key(&request.subject, patch, number);
-            let mut mine: Vec<Attempt> = attempts
-                .iter()
-                .filter(|attempt| attempt.input_key == key)
-                .cloned()
-                .collect();
+            let mut mine = if self.again { vec![] } else { self.attempts(&key)? };
             let run = loop {
-                let borrowed: Vec<&Attempt> = mine.iter().collect();
-                if let Some(run) = settled(&borrowed, request.subject.settings.infra_tries) {
+                if let Some(run) = settled(&mine, request.subject.settings.infra_tries) {
                     break run;
                 }
                 if self.context.cancel.is_cancelled() {
                     return Ok(None);
                 }
-                let fresh = mine.iter().rev().take_while(|attempt| is_this(attempt)).count();
-                if fresh > 0 {
+                if !mine.is_empty() {
                     tokio::time::sleep(Duration::from_secs(1)).await;
                 }
                 let attempt = self.attempt(request, patch, number, &key, &mut prepared).await?;
@@ -366,14 +355,9 @@ impl Evaluator {
     }
 }
 
-/// Whether an attempt asks for a pause before the next one.
-fn is_this(attempt: &Attempt) -> bool {
-    attempt.outcome == AttemptOutcome::Infra
-}
-
 /// What a run's attempts say, if no other is needed: one that came to its end, or as many broken-off ones as the cap says.
 /// Then the last of these stands: what the prediction's code did to its run is the prediction's, the rest the outside's.
-fn settled(attempts: &[&Attempt], cap: u32) -> Option<Run> {
+fn settled(attempts: &[Attempt], cap: u32) -> Option<Run> {
     let finished = attempts
         .iter()
         .rev()
@@ -385,10 +369,7 @@ fn settled(attempts: &[&Attempt], cap: u32) -> Option<Run> {
         .iter()
         .filter(|attempt| !is_machines(attempt.outcome, &attempt.reason));
     let used = u32::try_from(own.count()).unwrap_or(u32::MAX);
-    attempts
-        .last()
-        .filter(|_| used >= cap.max(1))
-        .map(|last| of(last))
+    attempts.last().filter(|_| used >= cap.max(1)).map(of)
 }
 
 fn of(attempt: &Attempt) -> Run {

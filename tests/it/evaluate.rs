@@ -6,6 +6,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
+use quarry::audit::diff::Diff;
+use quarry::audit::funnel::Audit;
 use quarry::domain::attempt::Stage;
 use quarry::emit::instance::Instance;
 use quarry::evaluate::Report;
@@ -174,6 +176,33 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
             "{name}"
         );
     }
+
+    // Everybody who is not in the version is told, and a version does not differ from itself.
+    let output = succeed(quarry(&workspace).args(["audit", version.to_str().unwrap(), "--near", "--json"]));
+    let near: Audit = serde_json::from_slice(&output.stdout).unwrap();
+    let output = succeed(quarry(&workspace).args(["audit", version.to_str().unwrap(), "--json"]));
+    let all: Audit = serde_json::from_slice(&output.stdout).unwrap();
+    let pulls = all.funnel[0].entered;
+    assert_eq!(
+        all.kept as u64 + all.dropped.len() as u64,
+        pulls,
+        "nobody is left out"
+    );
+    assert!(!near.dropped.is_empty() && near.dropped.len() < all.dropped.len());
+    let mut distances = near.dropped.iter().filter_map(|one| one.near.as_ref()).flatten();
+    assert!(distances.any(|one| one.distance >= 1.0), "{:?}", near.dropped);
+    let why = quarry(&workspace)
+        .args(["audit", version.to_str().unwrap(), "--why", "nothing"])
+        .output()
+        .unwrap();
+    assert_eq!(why.status.code(), Some(3));
+    let (one, other) = (version.to_str().unwrap(), version.to_str().unwrap());
+    let output = succeed(quarry(&workspace).args(["diff", one, other, "--json"]));
+    let differs: Diff = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (differs.same, differs.changed.len(), differs.added.len()),
+        (rows.len(), 0, 0)
+    );
 
     // A gold patch that was seen to fail keeps its instance out of any version.
     let emit = || {
