@@ -25,7 +25,7 @@
 //! | [`domain`] | the words of the field, as types |
 //! | [`recipe`] | `filters/*.toml`, checked: rules in CEL over documented facts |
 //! | [`mine`] [`filter`] [`strip`] [`build`] [`verify`] [`emit`] [`evaluate`] [`audit`] | the stages; each folder's page says in, out, always |
-//! | [`git`] [`github`] [`sandbox`] [`store`] [`blobs`] | one place for each outside thing |
+//! | [`github`] [`git`] [`sandbox`] [`store`] [`blobs`] [`columnar`] | one place for each outside thing |
 //! | [`harness`] | one run of tests in a room, for every stage that runs some |
 //! | [`workspace`] [`clock`] [`progress`] | what a shell works with |
 //! | [`pipeline`] [`cli`] | the order of the stages, and the command line |
@@ -37,6 +37,7 @@ pub mod blobs;
 pub mod build;
 pub mod cli;
 pub mod clock;
+pub mod columnar;
 pub mod domain;
 pub mod emit;
 pub mod evaluate;

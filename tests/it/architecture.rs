@@ -14,6 +14,7 @@ const ADAPTERS: &[&str] = &[
     "sandbox",
     "store",
     "blobs",
+    "columnar",
     "workspace",
     "progress",
     "harness",
@@ -43,6 +44,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("saphyr_parser", &["src/build/detect/value.rs"]),
+    ("parquet", &["src/columnar.rs", "src/filter/run/"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {

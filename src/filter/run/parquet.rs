@@ -1,17 +1,19 @@
 //! Parquet in and out.
 
-mod columns;
 mod copy;
 mod rows;
 
 use std::fs::File;
-use std::io::Seek as _;
+use std::io::{BufReader, Seek as _};
 
-pub(super) use columns::{Columns, write};
+use camino::Utf8Path;
+
 pub(super) use copy::copy;
 pub(super) use rows::ParquetRows;
 
 use super::FilterError;
+use crate::columnar;
+pub(super) use crate::columnar::Columns;
 use ::parquet::errors::ParquetError;
 
 /// The same file once more, from its start.
@@ -30,4 +32,20 @@ fn wrap(name: &str) -> impl Fn(ParquetError) -> FilterError + '_ {
         file: name.to_owned(),
         cause,
     }
+}
+
+/// Writes the rows in `lines` (JSONL, all of which `columns` has learnt) to `target`.
+pub(super) fn write(
+    path: &Utf8Path,
+    mut lines: File,
+    columns: &Columns,
+    target: &File,
+) -> Result<(), FilterError> {
+    let io = |cause| FilterError::Write {
+        file: path.to_string(),
+        cause,
+    };
+    lines.rewind().map_err(io)?;
+    let target = target.try_clone().map_err(io)?;
+    columnar::write(BufReader::new(lines), columns, target).map_err(wrap(path.as_str()))
 }

@@ -4,7 +4,6 @@ use std::fs::File;
 use std::sync::Arc;
 
 use camino::Utf8Path;
-use parquet::basic::{Compression, ZstdLevel};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::column::writer::ColumnWriterImpl;
 use parquet::data_type::{
@@ -12,18 +11,13 @@ use parquet::data_type::{
     Int96Type,
 };
 use parquet::errors::{ParquetError, Result};
-use parquet::file::properties::WriterProperties;
 use parquet::file::reader::FileReader as _;
 use parquet::file::serialized_reader::SerializedFileReader;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 
 use super::{again, wrap};
+use crate::columnar::properties;
 use crate::filter::run::FilterError;
-
-/// How files of ours are written.
-pub(super) fn properties() -> Result<parquet::file::properties::WriterPropertiesBuilder> {
-    Ok(WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)))
-}
 
 /// Copies the rows of `source` that `mask` marks (one mark a row) to `target`.
 pub(in crate::filter::run) fn copy(

@@ -4,22 +4,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
-use std::io::{BufRead as _, BufReader, Seek as _};
+use std::io::{BufRead, Write};
 use std::sync::Arc;
 
-use camino::Utf8Path;
-use parquet::basic::{ConvertedType, LogicalType, Repetition, Type as Physical};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
-use parquet::errors::Result;
+use parquet::errors::{ParquetError, Result};
+use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{PrimitiveTypeBuilder, Type, TypePtr};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::copy::properties;
-use super::wrap;
-use crate::filter::run::FilterError;
+/// What can go wrong with a table.
+pub use parquet::errors::ParquetError as ColumnarError;
 
 /// Rows in a row group: what readers of datasets like to take at once.
 const GROUP: usize = 1000;
@@ -88,14 +86,17 @@ fn digits(number: &str) -> (bool, String) {
 
 /// What the rows' columns are, learnt row by row.
 #[derive(Debug, Default)]
-pub(in crate::filter::run) struct Columns {
+pub struct Columns {
     names: Vec<String>,
     kinds: BTreeMap<String, Kind>,
 }
 
 impl Columns {
     /// Takes one row into account.
-    pub(in crate::filter::run) fn learn(&mut self, line: &[u8]) -> serde_json::Result<()> {
+    ///
+    /// # Errors
+    /// When it is no JSON object.
+    pub fn learn(&mut self, line: &[u8]) -> serde_json::Result<()> {
         let Ordered(row) = serde_json::from_slice(line)?;
         for (name, value) in row {
             let kind = Kind::of(&value);
@@ -122,44 +123,60 @@ impl Columns {
     }
 }
 
+/// How files of ours are written: compressed by zstd.
+///
+/// # Errors
+/// Never in practice: the level is one that there is.
+pub fn properties() -> Result<WriterPropertiesBuilder> {
+    Ok(WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::try_new(3)?)))
+}
+
 /// Writes the rows in `lines` (JSONL, all of which `columns` has learnt) to `target`.
-pub(in crate::filter::run) fn write(
-    path: &Utf8Path,
-    mut lines: File,
-    columns: &Columns,
-    target: &File,
-) -> std::result::Result<(), FilterError> {
-    let io = |cause| FilterError::Write {
-        file: path.to_string(),
-        cause,
-    };
-    lines.rewind().map_err(io)?;
-    let target = target.try_clone().map_err(io)?;
-    let parquet = wrap(path.as_str());
-    let properties = properties().map_err(&parquet)?.build();
-    let schema = columns.schema().map_err(&parquet)?;
-    let mut writer = SerializedFileWriter::new(target, schema, Arc::new(properties)).map_err(&parquet)?;
+///
+/// # Errors
+/// When the lines cannot be read, are no rows, or the target cannot be written.
+pub fn write<T: Write + Send>(lines: impl BufRead, columns: &Columns, target: T) -> Result<()> {
+    let other = |error: std::io::Error| ParquetError::External(Box::new(error));
+    let schema = columns.schema()?;
+    let mut writer = SerializedFileWriter::new(target, schema, Arc::new(properties()?.build()))?;
     let mut group: Vec<BTreeMap<String, Box<RawValue>>> = Vec::new();
-    let mut rows = BufReader::new(lines).lines();
+    let mut rows = lines.lines();
     loop {
-        let row = rows.next().transpose().map_err(io)?;
+        let row = rows.next().transpose().map_err(other)?;
         let ended = row.is_none();
         if let Some(row) = row {
-            group.push(serde_json::from_str(&row).map_err(|error| io(error.into()))?);
+            let row = serde_json::from_str(&row);
+            group.push(row.map_err(|error| other(error.into()))?);
         }
         if group.len() == GROUP || (ended && !group.is_empty()) {
-            write_group(&mut writer, columns, &group).map_err(&parquet)?;
+            write_group(&mut writer, columns, &group)?;
             group.clear();
         }
         if ended {
-            writer.close().map_err(&parquet)?;
+            writer.close()?;
             return Ok(());
         }
     }
 }
 
-fn write_group(
-    writer: &mut SerializedFileWriter<File>,
+/// Rows (JSONL) as the bytes of a Parquet file.
+///
+/// # Errors
+/// When a line is no row.
+pub fn table(rows: &[u8]) -> Result<Vec<u8>> {
+    let mut columns = Columns::default();
+    for line in rows.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        columns
+            .learn(line)
+            .map_err(|error| ParquetError::External(Box::new(error)))?;
+    }
+    let mut table = vec![];
+    write(rows, &columns, &mut table)?;
+    Ok(table)
+}
+
+fn write_group<T: Write + Send>(
+    writer: &mut SerializedFileWriter<T>,
     columns: &Columns,
     rows: &[BTreeMap<String, Box<RawValue>>],
 ) -> Result<()> {
