@@ -94,6 +94,8 @@ pub enum Verb {
     Compare(super::compare::CompareArgs),
     /// Draw the instances of an emitted version that people should look at
     Sample(super::sample::SampleArgs),
+    /// Write an emitted version as the files that another tool reads: swebench, hf, croissant, harbor, inspect
+    Export(super::export::ExportArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file
     Strip(super::strip::StripArgs),
     /// Remove what can be made again: environments that nothing used for a while, left containers, old images

@@ -183,6 +183,8 @@ impl CliError {
         let exit = match error {
             emit::RunError::Version(VersionError::Released { .. }) => ExitCode::Released,
             emit::RunError::NoFolder { .. }
+            | emit::RunError::Unsound { .. }
+            | emit::RunError::Taken { .. }
             | emit::RunError::Emit(_)
             | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. }) => {
                 ExitCode::Input

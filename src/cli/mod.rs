@@ -19,6 +19,7 @@ mod completions;
 mod doctor;
 mod emit;
 mod explain;
+pub mod export;
 mod filter;
 mod gc;
 mod github;
@@ -107,6 +108,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Diff(args) => audit::run_diff(args, &session),
             Verb::Compare(args) => compare::run(args, &session),
             Verb::Sample(args) => sample::run(args, &session),
+            Verb::Export(args) => export::run(args, &session),
             Verb::Strip(args) => strip::run(args, &session),
             Verb::Images { what } => match what {
                 ImagesVerb::Build(args) => images::build(args, &session).await,

@@ -48,4 +48,5 @@ pub mod patch;
 pub mod path;
 pub mod rate;
 pub mod strength;
+pub mod test_name;
 pub mod variant;

@@ -21,6 +21,7 @@
 //! | [`schema`] | `manifests/schema/v1.json` |
 //! | [`check`] | whether a folder is a sound version |
 //! | [`versions`] | a version's folder, written once |
+//! | [`export`] | a version as the files of other tools |
 
 mod agree;
 pub mod assemble;
@@ -30,6 +31,7 @@ pub mod check;
 pub mod docs;
 pub mod entry;
 pub mod error;
+pub mod export;
 pub mod input;
 pub mod instance;
 pub mod manifest;
@@ -52,3 +54,4 @@ pub use assemble::{Files, assemble};
 pub use error::EmitError;
 pub use input::{Change, EmitInput, Ended, Step, Verified};
 pub use run::{Report, Request, RunError, run, verify};
+pub use versions::Release;

@@ -1,5 +1,7 @@
 //! The shell: from the ledger and the blobs to files, and from files to a verdict on them.
 
+pub mod export;
+
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -13,6 +15,7 @@ use super::manifest::{FunnelStep, Source};
 use super::schema;
 use super::versions::{self, Release, VersionError};
 use crate::blobs::BlobError;
+use crate::columnar::ColumnarError;
 use crate::domain::decision::Decision;
 use crate::domain::event::Event;
 use crate::domain::ids::CandidateId;
@@ -78,6 +81,30 @@ pub enum RunError {
     /// A diff or a lock.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// A version that its own check does not pass.
+    #[error("export `{folder}`: it is not sound ({problems} problems)")]
+    Unsound {
+        /// The version's folder.
+        folder: Utf8PathBuf,
+        /// How many problems.
+        problems: usize,
+    },
+    /// The target has other files in it.
+    #[error("export into `{folder}`: it is there with other files, as {}", .differing.iter().take(3).map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
+    Taken {
+        /// The folder.
+        folder: Utf8PathBuf,
+        /// Files that differ, are new or are missing.
+        differing: Vec<String>,
+    },
+    /// A table could not be made.
+    #[error("write the table `{name}`: {source}")]
+    Table {
+        /// Its file.
+        name: String,
+        /// Why.
+        source: ColumnarError,
+    },
     /// There is no version at this place.
     #[error("check `{folder}`: there is no such folder")]
     NoFolder {
@@ -94,6 +121,11 @@ impl RunError {
             Self::Version(error) => error.hints(),
             Self::Store(error) => error.hints(),
             Self::Blob(error) => error.hints(),
+            Self::Unsound { folder, .. } => vec![format!("`quarry emit --verify {folder}` names them")],
+            Self::Taken { .. } => vec!["name a folder that does not exist yet".into()],
+            Self::Table { .. } => {
+                vec!["this is a fault of quarry: please report it with the manifest".into()]
+            }
             Self::NoFolder { .. } => {
                 vec!["give the folder of one version: `manifests/<dataset>/<version>`".into()]
             }

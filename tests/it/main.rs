@@ -15,6 +15,7 @@ mod emit;
 mod evaluate;
 #[path = "../shared/evaluate.rs"]
 mod evaluate_hostile;
+mod export;
 mod github_model;
 #[path = "../shared/hostile.rs"]
 mod hostile;

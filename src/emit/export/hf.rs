@@ -1,0 +1,98 @@
+//! For `datasets` of Hugging Face: the rows as Parquet (typed columns; what no type holds is JSON), a card with a datasheet
+//! of real numbers, and Croissant metadata.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::version::{Exported, Version};
+
+/// Where the table is, as `datasets` finds the split by itself.
+pub const TABLE: &str = "data/test-00000-of-00001.parquet";
+/// Croissant metadata.
+pub const METADATA: &str = "croissant.json";
+
+/// A dataset folder.
+pub fn export(version: &Version) -> Exported {
+    let mut exported = table(version);
+    let card = card(version).into_bytes();
+    exported.files.insert("README.md".to_owned(), card);
+    exported
+}
+
+/// The rows as a table, which the shell describes in [`METADATA`].
+pub fn table(version: &Version) -> Exported {
+    let mut exported = Exported::default();
+    exported.tables.insert(TABLE.to_owned(), version.rows.clone());
+    exported
+}
+
+/// The card: front matter for the hub, then the datasheet.
+fn card(version: &Version) -> String {
+    let manifest = &version.manifest;
+    let (dataset, counts) = (&manifest.dataset, &manifest.counts);
+    let size = match counts.instances {
+        0..1000 => "n<1K",
+        1000..10_000 => "1K<n<10K",
+        _ => "10K<n<100K",
+    };
+    let mut text = format!(
+        "---\npretty_name: {}\nlanguage:\n- code\n- en\ntags:\n- code\n- benchmark\n- quarry\nsize_categories:\n- {size}\n\
+         configs:\n- config_name: default\n  data_files:\n  - split: test\n    path: {TABLE}\n---\n\n# {} {}\n\n{}\n\n",
+        serde_json::Value::from(dataset.name.as_str()),
+        dataset.name,
+        dataset.version,
+        dataset.description
+    );
+    let _ = writeln!(
+        text,
+        "{} instances out of {} pull requests of {} repositories, {} of them found merged. Made by {} {} by the recipe with \
+         SHA-256 `{}`.\n",
+        counts.instances,
+        counts.pull_requests,
+        manifest.sources.len(),
+        counts.candidates,
+        manifest.tool.name,
+        manifest.tool.version,
+        manifest.recipe.sha256
+    );
+    text.push_str("## Where the rows come from\n\nEach row's patches are parts of a change to the repository that it names, and \
+                   are under that repository's licence.\n\n| repository | read at | instances |\n|---|---|---|\n");
+    let mut by_repo: BTreeMap<String, usize> = BTreeMap::new();
+    for instance in &version.instances {
+        *by_repo.entry(instance.repo.to_string()).or_default() += 1;
+    }
+    for source in &manifest.sources {
+        let repo = source.repo.to_string();
+        let instances = by_repo.get(&repo).copied().unwrap_or_default();
+        let _ = writeln!(text, "| {repo} | `{}` | {instances} |", source.commit);
+    }
+    text.push_str("\n## How they were selected\n\n| step | in | dropped | undecided | infra | out |\n|---|---|---|---|---|---|\n");
+    for step in &manifest.funnel {
+        let _ = writeln!(
+            text,
+            "| {} | {} | {} | {} | {} | {} |",
+            step.step, step.entered, step.dropped, step.undecided, step.infra, step.out
+        );
+    }
+    text.push_str(
+        "\n`in = dropped + infra + out`. Each instance's tests were run several times on both sides of its gold patch; tests \
+         whose outcome varied are in its `flaky` and in no oracle.\n\n## Environments\n\n| key | interpreter | resolver | constraints |\n\
+         |---|---|---|---|\n",
+    );
+    for entry in &manifest.environments {
+        let constraints: Vec<&str> = entry
+            .constraints
+            .iter()
+            .map(|constraint| constraint.requirement.as_str())
+            .collect();
+        let _ = writeln!(
+            text,
+            "| `{}` | {} | {} | {} |",
+            entry.key,
+            entry.interpreter,
+            entry.resolver,
+            constraints.join(", ")
+        );
+    }
+    text
+}

@@ -1,0 +1,88 @@
+use super::container::{dockerfile, quoted, restore};
+use super::{Format, Version, export, swebench};
+use crate::emit::assemble::{assemble, select};
+use crate::emit::fixture;
+
+fn version() -> Version {
+    let input = fixture::input();
+    let selection = select(&input).unwrap();
+    Version::read(&assemble(&input, &selection).unwrap()).unwrap()
+}
+
+#[test]
+fn every_instance_is_exported_or_named_with_its_reason() {
+    let version = version();
+    for format in [Format::Swebench, Format::Harbor, Format::Inspect] {
+        let exported = export(&version, format).unwrap();
+        for instance in &version.instances {
+            let id = instance.instance_id.to_string();
+            let is_left_out = exported.left_out.contains_key(&instance.instance_id);
+            let is_there = exported
+                .files
+                .iter()
+                .any(|(name, bytes)| name.contains(&id) || String::from_utf8_lossy(bytes).contains(&id));
+            assert!(is_left_out != is_there, "{format:?} {id}");
+        }
+    }
+}
+
+#[test]
+fn a_runner_that_the_shell_cannot_start_and_a_version_that_does_not_say_are_left_out() {
+    let mut version = version();
+    version.instances[0].setup.runner = "script".into();
+    version.instances[1].setup.runner = String::new();
+    let exported = export(&version, Format::Swebench).unwrap();
+    let reason = |index: usize| &exported.left_out[&version.instances[index].instance_id];
+    assert!(reason(0).contains("`script`"), "{}", reason(0));
+    assert!(reason(1).contains("emit it again"), "{}", reason(1));
+}
+
+#[test]
+fn an_images_file_names_the_version_the_lock_and_the_commit() {
+    let version = version();
+    let instance = &version.instances[0];
+    let dockerfile = dockerfile(&version, instance);
+    for line in [
+        "FROM python:3.11.7-slim",
+        "RUN pip install --no-cache-dir uv==0.9.1",
+        "ENV TZ=UTC",
+        "RUN uv pip install --no-deps --require-hashes -r /opt/quarry/lock.txt",
+        "uv pip install --no-deps -e .",
+        &instance.base_commit.to_string(),
+    ] {
+        assert!(dockerfile.contains(line), "{line}\n{dockerfile}");
+    }
+    assert_eq!(version.lock(instance), fixture::LOCK);
+    let row = swebench::row(instance);
+    let script = row["eval_script"].as_str().unwrap();
+    let start = script.find(": '>>>>> Start Test Output'").unwrap();
+    let end = script.find(": '>>>>> End Test Output'").unwrap();
+    assert!(script[start..end].contains("python -m pytest"), "{script}");
+    assert!(script[..start].contains(&restore(instance)), "{script}");
+}
+
+#[test]
+fn the_same_version_gives_the_same_bytes() {
+    let version = version();
+    for format in [
+        Format::Swebench,
+        Format::Hf,
+        Format::Croissant,
+        Format::Harbor,
+        Format::Inspect,
+    ] {
+        let (one, two) = (
+            export(&version, format).unwrap(),
+            export(&version, format).unwrap(),
+        );
+        assert_eq!((one.files, one.tables), (two.files, two.tables), "{format:?}");
+    }
+}
+
+#[test]
+fn words_are_quoted_for_the_shell() {
+    assert_eq!(quoted("tests/a.py"), "tests/a.py");
+    assert_eq!(quoted("a b"), "'a b'");
+    assert_eq!(quoted("it's"), "'it'\\''s'");
+    assert_eq!(quoted(""), "''");
+}
