@@ -231,6 +231,7 @@ fn simple(words: &[&str]) -> Vec<Act> {
                 .map(|target| Act::Go(Elsewhere::Make((*target).to_owned())))
                 .collect()
         }
+        ("source" | ".", ["activate", ..]) => conda::acts(rest),
         ("bash" | "sh" | "source" | ".", [script, ..]) if script.contains('.') => {
             vec![Act::Go(Elsewhere::Shell(
                 script.trim_start_matches("./").to_owned(),

@@ -159,7 +159,7 @@ impl Conda {
             .iter()
             .filter(|word| is_otherwise(word) || NOT_ALL.contains(&word.as_str()))
             .count();
-        worth -= 60 * i32::try_from(others).unwrap_or(1);
+        worth -= 100 * i32::try_from(others).unwrap_or(1);
         for minor in words.iter().filter_map(|word| minor_of(word)) {
             worth += if minor == python { 5 } else { -30 };
         }
@@ -309,6 +309,11 @@ pub(super) fn acts(words: &[&str]) -> Vec<Act> {
             None => return vec![],
         }
     };
+    if verb == "activate" {
+        // An environment that was made elsewhere.
+        let is_made = words.next().is_some_and(|name| name != "base");
+        return is_made.then(|| from_file("$")).into_iter().collect();
+    }
     if !matches!(verb, "create" | "install" | "update") {
         return vec![];
     }
@@ -359,6 +364,25 @@ pub(super) fn acts(words: &[&str]) -> Vec<Act> {
         acts.push(from_file("environment.yml"));
     }
     acts
+}
+
+/// What an action of GitHub's workflows installs by conda, from its inputs; `None` when it is another action.
+pub(super) fn action(name: &str, input: &dyn Fn(&str) -> Option<String>) -> Option<Vec<Act>> {
+    let default = match name {
+        "conda-incubator/setup-miniconda" | "mamba-org/setup-micromamba" => None,
+        "mamba-org/provision-with-micromamba" => Some("environment.yml".to_owned()),
+        _ => return None,
+    };
+    let file = input("environment-file")
+        .or(default)
+        .filter(|file| file != "false");
+    let file = file.map(|file| from_file(&file));
+    let more = ["create-args", "extra-specs"].into_iter().filter_map(input);
+    let more = more.flat_map(|text| {
+        let words = super::shell::words(&format!("create {}", text.replace('\n', " ")));
+        acts(&words.iter().map(String::as_str).collect::<Vec<_>>())
+    });
+    Some(file.into_iter().chain(more).collect())
 }
 
 /// A step that installs what an environment file has; a text file has specifications that are mostly pip's, too.

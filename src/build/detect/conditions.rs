@@ -11,7 +11,7 @@ use self::variables::{Variables, sets};
 use super::command::acts;
 use super::plan::{Act, Step};
 use super::proposal::Place;
-use super::shell::{Command, Joined, commands};
+use super::shell::{Command, FOR_LATER, Joined, commands};
 
 /// The steps of a shell's text; `place` gives the line that many below its first. `environment` is what is set where it
 /// runs, as far as that is known.
@@ -28,7 +28,8 @@ pub(super) fn steps(
         if acts.is_empty() || sets(&taken.command.words).is_some() {
             continue;
         }
-        if let Some(note) = taken.note {
+        let is_said = taken.command.words.last().is_none_or(|word| word != FOR_LATER);
+        if let Some(note) = taken.note.filter(|_| is_said) {
             let act = Act::Note(note);
             steps.push(Step {
                 place: place.clone(),
@@ -272,6 +273,7 @@ impl Reader {
             .find(|frame| frame.now == Truth::Unknown && !frame.told)
             && !acts(&command.words).is_empty()
             && sets(&command.words).is_none()
+            && command.words.last().is_none_or(|word| word != FOR_LATER)
         {
             frame.told = true;
             note = Some(format!(

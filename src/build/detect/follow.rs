@@ -99,6 +99,8 @@ impl Follower<'_> {
                     flow.through.extend(inner.through);
                 }
             }
+            // Some environment is entered after one was made: that one.
+            Act::Go(Elsewhere::Conda(file)) if file.is_empty() && !flow.installs.is_empty() => {}
             Act::Go(to) => {
                 for plan in self.book.find(to) {
                     self.plan(&plan, flow, path);

@@ -433,19 +433,8 @@ fn action(file: &str, step: &Value, form: &FormOf, steps: &mut Vec<Step>) {
     let name = uses.text().and_then(|text| text.split('@').next()).unwrap_or("");
     let input = |key: &str| step.text_at(&["with", key]).map(|text| fill_some(text, form));
     let place = Place::new(file, uses.line);
-    if let "conda-incubator/setup-miniconda"
-    | "mamba-org/setup-micromamba"
-    | "mamba-org/provision-with-micromamba" = name
-    {
-        let own = (name == "mamba-org/provision-with-micromamba").then(|| "environment.yml".to_owned());
-        let file = input("environment-file").or(own).filter(|file| file != "false");
-        let file = file.map(|file| conda::from_file(&file));
-        let more = ["create-args", "extra-specs"].into_iter().filter_map(input);
-        let more = more.flat_map(|text| {
-            let words = super::shell::words(&format!("create {}", text.replace('\n', " ")));
-            conda::acts(&words.iter().map(String::as_str).collect::<Vec<_>>())
-        });
-        steps.extend(file.into_iter().chain(more).map(|act| Step {
+    if let Some(acts) = conda::action(name, &input) {
+        steps.extend(acts.into_iter().map(|act| Step {
             place: place.clone(),
             act,
         }));

@@ -78,6 +78,11 @@ fn a_job_that_makes_its_environment_from_a_file_is_followed() {
         one("3.11"),
         "pytest | matplotlib==3.5.* | larder>=1 | -r more.txt | pint | -e . SHELVES=3"
     );
+    assert!(
+        !detected.notes.iter().any(|note| note.contains("echo")),
+        "{:?}",
+        detected.notes
+    );
     assert_eq!(one("3.9"), "numpy | pytest | pint | -e .");
 }
 
@@ -109,6 +114,15 @@ fn commands_of_conda_are_followed() {
     assert_eq!(
         line("conda env update -f ${{ parameters.file }}"),
         "detected-3.12-job-test: plain | pytest | -e ."
+    );
+    assert_eq!(
+        line("source activate pantry-tests"),
+        "detected-3.12-job-test: plain | pytest | -e .",
+        "it was made somewhere else"
+    );
+    assert_eq!(
+        line("conda create -n x larder pytest\n          conda activate x"),
+        "detected-3.12-job-test: larder | pytest | -e ."
     );
     assert_eq!(
         line("mamba env update"),
