@@ -2,7 +2,7 @@
 //!
 //! - **In:** predictions as the field writes them, and for each instance its base tree, its patches, its oracle and its
 //!   environment.
-//! - **Out:** a [`Report`](report::Report): one class an instance, with the tests that did not pass, and scores with their
+//! - **Out:** a [`Report`]: one class an instance, with the tests that did not pass, and scores with their
 //!   denominators; comparisons of reports.
 //! - **Always:** a patch is laid on whole or not at all; what is the oracle's is put back over it; one process runs the whole
 //!   selection, and outcomes come through the runner's sealed channel. What is absent or skipped did not pass. What the
