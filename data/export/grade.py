@@ -1,4 +1,4 @@
-"""Reward 1 when every FAIL_TO_PASS and PASS_TO_PASS test passed, 0 otherwise; an absent test has not passed."""
+"""Reward 1 when every FAIL_TO_PASS and PASS_TO_PASS test passed, 0 otherwise; a test that is absent or skipped has not passed."""
 import json
 import os
 import sys
@@ -10,8 +10,7 @@ seen = {}
 if os.path.exists(report):
     with open(report) as file:
         seen = json.load(file)
-missed = [name for name in wanted["FAIL_TO_PASS"] if seen.get(name) != "PASSED"]
-missed += [name for name in wanted["PASS_TO_PASS"] if seen.get(name) not in ("PASSED", "SKIPPED")]
+missed = [name for name in wanted["FAIL_TO_PASS"] + wanted["PASS_TO_PASS"] if seen.get(name) != "PASSED"]
 for name in missed:
     print("not passed: %s (%s)" % (name, seen.get(name, "absent")))
 with open(reward, "w") as file:

@@ -2,8 +2,8 @@
 
 /// Packages that the index has under another name, or with an extra that brings what conda's package brings.
 ///
-/// Source: conda-forge's mapping (regro/cf-graph-countyfair, `mappings/pypi`, as grayskull has it); where that has none,
-/// the sources that conda-forge's recipes name. Only what test environments ask for is here. No name: a program or a
+/// Source: conda-forge's mapping (regro/cf-graph-countyfair, `mappings/pypi`, as grayskull has it); where that has none
+/// (`iris`, `brotli-python` and a dozen more), common knowledge. Only what test environments ask for is here. No name: a program or a
 /// library whose distribution has another conda name.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("blosc", ""),
