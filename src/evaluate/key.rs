@@ -45,15 +45,7 @@ pub struct RunInputs<'a> {
 
 /// The key. How often an outside fault may be tried again, and what only an oracle's making asks, is no part of it.
 pub fn input_key(inputs: &RunInputs<'_>) -> String {
-    let settings = Verification {
-        infra_tries: 0,
-        runs: 1,
-        random_order: false,
-        aa: false,
-        coverage: true,
-        ablation: 0,
-        ..inputs.settings.clone()
-    };
+    let settings = inputs.settings.of_one_run();
     KeyHasher::new("evaluate", STAGE_VERSION)
         .part("patch", inputs.patch)
         .part("commit", inputs.base_commit.as_bytes())

@@ -384,6 +384,23 @@ impl Default for Verification {
     }
 }
 
+impl Verification {
+    /// What one run depends on: how often an outside fault may be tried again, and what only an oracle's making asks, is no
+    /// part of it.
+    #[must_use]
+    pub fn of_one_run(&self) -> Self {
+        Self {
+            infra_tries: 0,
+            runs: 1,
+            random_order: false,
+            aa: false,
+            coverage: true,
+            ablation: 0,
+            ..self.clone()
+        }
+    }
+}
+
 /// Test runners.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]

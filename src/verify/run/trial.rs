@@ -98,14 +98,8 @@ impl Verifier {
     /// What a trial's result depends on.
     pub fn trial_key(&self, request: &TrialRequest) -> String {
         let settings = Verification {
-            infra_tries: 0,
-            runs: 1,
-            random_order: false,
-            aa: false,
-            coverage: true,
-            ablation: 0,
             scope: Scope::Suite,
-            ..request.settings.clone()
+            ..request.settings.of_one_run()
         };
         KeyHasher::new("trial", 1)
             .part("commit", request.base_commit.as_bytes())
