@@ -31,6 +31,11 @@ pub fn word(id: &str) -> String {
     text
 }
 
+/// Ids as words, in their order.
+pub fn words(ids: &[TestId]) -> Vec<String> {
+    ids.iter().map(|id| word(id.as_str())).collect()
+}
+
 /// The log of a run: `parse_log_pytest` of SWE-bench reads from it what the run told. What failed as it was marked to has
 /// not passed, and an absent test is in no line.
 pub fn log(outcomes: &BTreeMap<TestId, TestStatus>) -> String {

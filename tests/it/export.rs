@@ -67,10 +67,6 @@ fn read(format: &str, arguments: &[&Path]) -> Value {
     serde_json::from_slice(&succeed(&mut command).stdout).unwrap()
 }
 
-fn names(tests: &[TestId]) -> Vec<String> {
-    tests.iter().map(|test| test_name::word(test.as_str())).collect()
-}
-
 #[test]
 fn every_reader_accepts_its_export() {
     let temp = tempfile::tempdir().unwrap();
@@ -123,11 +119,11 @@ fn the_swebench_package_reads_and_grades(target: &Path, instances: &[Instance]) 
         assert_eq!(row["id"], instance.instance_id.to_string());
         assert_eq!(
             row["fail_to_pass"],
-            serde_json::json!(names(&instance.fail_to_pass))
+            serde_json::json!(test_name::words(&instance.fail_to_pass))
         );
         assert_eq!(
             row["pass_to_pass"],
-            serde_json::json!(names(&instance.pass_to_pass))
+            serde_json::json!(test_name::words(&instance.pass_to_pass))
         );
         assert_eq!(
             (&row["parser"], &row["task_agrees"]),
@@ -273,7 +269,7 @@ fn inspect_reads_its_samples(target: &Path, instances: &[Instance]) {
         assert_eq!(sample["input"], instance.problem_statement.clone().unwrap());
         assert_eq!(
             sample["metadata"]["FAIL_TO_PASS"],
-            serde_json::json!(names(&instance.fail_to_pass))
+            serde_json::json!(test_name::words(&instance.fail_to_pass))
         );
     }
     assert_eq!(seen.as_array().unwrap().len(), held.len());

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::Version;
 use crate::domain::base64;
+use crate::domain::patch::Part;
 use crate::emit::instance::{Instance, PatchField};
 
 /// Where the tree is.
@@ -152,7 +153,7 @@ pub fn restore(instance: &Instance) -> String {
     let touched = instance
         .splits
         .iter()
-        .filter(|file| file.part == Some(crate::domain::patch::Part::Test));
+        .filter(|file| file.part == Some(Part::Test));
     let mut text = String::new();
     for file in touched {
         let names = [Some(&file.path), file.old_path.as_ref()];

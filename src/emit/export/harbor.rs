@@ -6,7 +6,6 @@ use serde_json::json;
 use super::container;
 use super::inspect::NO_STATEMENT;
 use super::version::{Exported, Version, document};
-use crate::domain::ids::TestId;
 use crate::domain::test_name;
 use crate::emit::error::EmitError;
 use crate::emit::instance::{Instance, PatchField};
@@ -45,10 +44,6 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
     Ok(exported)
 }
 
-fn names(tests: &[TestId]) -> Vec<String> {
-    tests.iter().map(|test| test_name::word(test.as_str())).collect()
-}
-
 fn task(
     version: &Version,
     instance: &Instance,
@@ -56,8 +51,8 @@ fn task(
     exported: &mut Exported,
 ) -> Result<(), EmitError> {
     let tests = document(&json!({
-        "FAIL_TO_PASS": names(&instance.fail_to_pass),
-        "PASS_TO_PASS": names(&instance.pass_to_pass),
+        "FAIL_TO_PASS": test_name::words(&instance.fail_to_pass),
+        "PASS_TO_PASS": test_name::words(&instance.pass_to_pass),
     }))?;
     let instruction = format!(
         "The repository {} is at {}. Change it so that this is done:\n\n{statement}",

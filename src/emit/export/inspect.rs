@@ -25,9 +25,6 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
             exported.left_out.insert(id.clone(), NO_STATEMENT.to_owned());
             continue;
         };
-        let names = |tests: &[crate::domain::ids::TestId]| -> Vec<String> {
-            tests.iter().map(|test| test_name::word(test.as_str())).collect()
-        };
         let is_base64 = |field| instance.base64_fields.contains(&field);
         samples.extend(line(&json!({
             "id": id,
@@ -44,8 +41,8 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
                 "test_patch": instance.test_patch,
                 "patch_is_base64": is_base64(PatchField::Patch),
                 "test_patch_is_base64": is_base64(PatchField::TestPatch),
-                "FAIL_TO_PASS": names(&instance.fail_to_pass),
-                "PASS_TO_PASS": names(&instance.pass_to_pass),
+                "FAIL_TO_PASS": test_name::words(&instance.fail_to_pass),
+                "PASS_TO_PASS": test_name::words(&instance.pass_to_pass),
                 "interpreter": instance.interpreter,
                 "exclude_newer": instance.exclude_newer.to_string(),
                 "setup": instance.setup,

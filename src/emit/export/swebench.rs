@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 
 use super::container;
 use super::version::{Exported, Version, document, line};
-use crate::domain::ids::TestId;
 use crate::domain::test_name;
 use crate::emit::error::EmitError;
 use crate::emit::instance::{Instance, PatchField};
@@ -49,10 +48,6 @@ fn image(instance: &Instance) -> String {
     format!("swebench/sweb.eval.x86_64.{}:latest", id.replace("__", "_1776_"))
 }
 
-fn names(tests: &[TestId]) -> Vec<String> {
-    tests.iter().map(|test| test_name::word(test.as_str())).collect()
-}
-
 /// A row with the columns of SWE-bench, and those that its harness has needed since 5.0.
 pub fn row(instance: &Instance) -> Value {
     json!({
@@ -65,8 +60,8 @@ pub fn row(instance: &Instance) -> Value {
         "hints_text": instance.hints_text.clone().unwrap_or_default(),
         "created_at": instance.created_at.to_string(),
         "version": instance.version.clone().unwrap_or_default(),
-        "FAIL_TO_PASS": serde_json::to_string(&names(&instance.fail_to_pass)).unwrap_or_default(),
-        "PASS_TO_PASS": serde_json::to_string(&names(&instance.pass_to_pass)).unwrap_or_default(),
+        "FAIL_TO_PASS": serde_json::to_string(&test_name::words(&instance.fail_to_pass)).unwrap_or_default(),
+        "PASS_TO_PASS": serde_json::to_string(&test_name::words(&instance.pass_to_pass)).unwrap_or_default(),
         "environment_setup_commit": instance.base_commit,
         "image": image(instance),
         "log_parser": "parse_log_pytest",
@@ -118,8 +113,8 @@ fn task(
         "eval_type": row["eval_type"],
     });
     let tests = json!({
-        "FAIL_TO_PASS": names(&instance.fail_to_pass),
-        "PASS_TO_PASS": names(&instance.pass_to_pass),
+        "FAIL_TO_PASS": test_name::words(&instance.fail_to_pass),
+        "PASS_TO_PASS": test_name::words(&instance.pass_to_pass),
     });
     put("task.yaml", document(&meta)?);
     put("tests.json", document(&tests)?);
