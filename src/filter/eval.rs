@@ -13,7 +13,7 @@ use serde::ser::{Serialize, Serializer};
 use super::compile::{CompiledRule, Condition, Leaf, Node, Program};
 use super::facts::FactSource;
 use super::growth::Growth;
-use super::value::{Seen, Shown};
+use super::value::{Datum, Seen, Shown};
 use crate::domain::decision::{Decision, Verdict};
 use crate::domain::ids::{CandidateId, RepoName, RuleId};
 use crate::recipe::language::FactId;
@@ -60,6 +60,18 @@ impl<'f> Sight<'f> {
 
     fn see(&self, slot: usize) -> &Seen<'f> {
         self.seen[slot].get_or_init(|| self.source.see(self.facts[slot]))
+    }
+}
+
+/// A candidate of which one thing is known.
+struct NoFailToPass;
+
+impl FactSource for NoFailToPass {
+    fn see(&self, fact: FactId) -> Seen<'_> {
+        match fact {
+            FactId::OracleFailToPass => Seen::Known(Datum::List(vec![])),
+            _ => Seen::Unknown,
+        }
     }
 }
 
@@ -137,6 +149,15 @@ impl Program {
             }
         }
         Ok(judgements)
+    }
+
+    /// Whether some rule stops every candidate whose FAIL_TO_PASS is empty, whatever else is true of it.
+    pub fn needs_fail_to_pass(&self) -> bool {
+        let sight = Sight::new(self, &NoFailToPass);
+        self.oracle_rules().any(|rule| {
+            let judgement = self.judge(rule, &sight);
+            judgement.is_ok_and(|judgement| judgement.verdict == Verdict::Drop)
+        })
     }
 
     /// The first of the recipe's environments that is for a candidate, by its place in the recipe. One whose condition

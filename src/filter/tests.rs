@@ -102,6 +102,29 @@ fn verdict_of(keep: &str, candidate: &Candidate) -> Result<Verdict, EvalError> {
 }
 
 #[test]
+fn a_recipe_needs_fail_to_pass_where_a_rule_stops_all_without_it() {
+    for (keep, undecided, needs) in [
+        ("size(oracle.fail_to_pass) >= 1", "keep", true),
+        (
+            "size(oracle.fail_to_pass) >= 1 && size(oracle.pass_to_pass) >= 1",
+            "drop",
+            true,
+        ),
+        (
+            "size(oracle.fail_to_pass) >= 1 || size(oracle.pass_to_pass) >= 1",
+            "drop",
+            false,
+        ),
+        ("size(oracle.fail_to_pass) >= 0", "drop", false),
+        ("size(oracle.pass_to_pass) >= 1", "drop", false),
+        ("gold.files >= 1", "drop", false),
+    ] {
+        let program = compile(&recipe(&[("pr.merged", "keep"), (keep, undecided)])).unwrap();
+        assert_eq!(program.needs_fail_to_pass(), needs, "{keep}");
+    }
+}
+
+#[test]
 fn known_facts_decide() {
     let candidate = candidate();
     for (keep, expected) in [

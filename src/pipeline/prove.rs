@@ -38,6 +38,8 @@ pub struct Prover<'a> {
     splitter: &'a Splitter,
     sources: &'a [MinedSource],
     program: Program,
+    /// Whether the recipe keeps nothing whose FAIL_TO_PASS is empty.
+    needs_fail_to_pass: bool,
     pub(super) builder: Builder,
     pub(super) verifier: Verifier,
     pub(super) only_recorded: bool,
@@ -70,12 +72,14 @@ impl<'a> Prover<'a> {
         means: Means,
     ) -> Result<Self, PipelineError> {
         let Means { room, build, .. } = means;
+        let program = compile(recipe)?;
         Ok(Self {
             context,
             recipe,
             splitter,
             sources,
-            program: compile(recipe)?,
+            needs_fail_to_pass: program.needs_fail_to_pass(),
+            program,
             builder: Builder::new(context.clone(), room.clone(), build)?,
             verifier: Verifier::new(context.clone(), room)?,
             only_recorded: means.only_recorded,
@@ -335,6 +339,7 @@ impl<'a> Prover<'a> {
             environment_key: environment_key.to_owned(),
             variables: environment.env.clone(),
             settings: environment.verification(&self.recipe.verification),
+            needs_fail_to_pass: self.needs_fail_to_pass,
         })
     }
 

@@ -118,7 +118,7 @@ pub fn text(search: &Search) -> String {
             let trial = tried.get(*chosen).and_then(|step| step.trial.as_ref());
             let passed = trial.map_or(0, |trial| trial.passed);
             let why = if trial.is_some_and(|trial| trial.leaves_at_most(BETTER_BY)) {
-                "next to nothing failed in it, so no other can be better".to_owned()
+                "next to nothing failed in it that another environment could mend".to_owned()
             } else {
                 format!("no later one had more than {BETTER_BY} in a thousand more")
             };
@@ -181,11 +181,17 @@ fn write_step(text: &mut String, number: usize, step: &Step) {
     }
     let _ = match &step.trial {
         None => writeln!(text, "    not built: {}", step.build),
-        Some(trial) => writeln!(
-            text,
-            "    {}: {} passed, {} failed, {} skipped, {} modules not collected ({})",
-            trial.runner, trial.passed, trial.failed, trial.skipped, trial.not_collected, trial.ended
-        ),
+        Some(trial) => {
+            let network = match trial.no_network {
+                0 => String::new(),
+                count => format!(" ({count} for want of a network)"),
+            };
+            writeln!(
+                text,
+                "    {}: {} passed, {} failed{network}, {} skipped, {} modules not collected ({})",
+                trial.runner, trial.passed, trial.failed, trial.skipped, trial.not_collected, trial.ended
+            )
+        }
     };
     if let Some(log) = &step.log {
         let _ = writeln!(text, "    log {log}");

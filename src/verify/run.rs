@@ -18,6 +18,7 @@ use super::key::{VerifyInputs, input_key};
 use crate::domain::advice::Advises;
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::event::Event;
+use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{BlobId, CandidateId, CommitSha, TestId};
 use crate::domain::oracle::Oracle;
 use crate::domain::path::RepoPath;
@@ -56,6 +57,9 @@ pub struct Subject {
     pub variables: BTreeMap<String, String>,
     /// How tests are run and judged.
     pub settings: Verification,
+    /// Whether nothing is kept whose FAIL_TO_PASS is empty: then runs end with the first after which no test can come
+    /// into it. The oracle says how many were made.
+    pub needs_fail_to_pass: bool,
 }
 
 /// One candidate's verification.
@@ -119,6 +123,9 @@ struct Recorded {
     reruns: BTreeMap<TestId, u32>,
     #[serde(default)]
     forged_lines: u64,
+    /// Whether runs were spared because FAIL_TO_PASS could only be empty.
+    #[serde(skip)]
+    cut_short: bool,
 }
 
 impl Recorded {
@@ -128,6 +135,7 @@ impl Recorded {
             runner,
             reruns,
             forged_lines,
+            cut_short: _,
         } = self;
         VerifyOutcome::Verified(Box::new(Verified {
             oracle,
@@ -203,7 +211,8 @@ impl Verifier {
         let mut attempts = store
             .attempts(Some(Stage::Verify), Some(&subject.candidate))
             .map_err(adapter)?;
-        attempts.retain(|attempt| attempt.input_key == key);
+        let short = subject.needs_fail_to_pass.then(|| cut_short(key));
+        attempts.retain(|attempt| attempt.input_key == key || Some(&attempt.input_key) == short.as_ref());
         Ok(attempts)
     }
 
@@ -243,7 +252,12 @@ impl Verifier {
             let log = Some(self.context.blobs.put(text.bytes()).map_err(adapter)?);
             match result {
                 Ok(recorded) => {
-                    self.record(request, &key, Ok(&recorded), log.clone())?;
+                    let key = if recorded.cut_short {
+                        &cut_short(&key)
+                    } else {
+                        &key
+                    };
+                    self.record(request, key, Ok(&recorded), log.clone())?;
                     return Ok(recorded.verified(log));
                 }
                 Err(fault) => {
@@ -291,6 +305,13 @@ impl Verifier {
         });
         self.context.store.append_attempt(attempt).map_err(adapter)
     }
+}
+
+/// The key of what runs showed that were cut short: only who asks for no more may take it for an answer.
+fn cut_short(key: &str) -> String {
+    KeyHasher::new("verify-cut-short", 1)
+        .part("verify", key.as_bytes())
+        .finish()
 }
 
 /// How many tries of the candidate's own there were: what the whole machine lacked says nothing about it.

@@ -95,6 +95,7 @@ impl Site {
                     args: vec![],
                     ..Verification::default()
                 },
+                needs_fail_to_pass: false,
             },
             tree: self.folder.path().join("tree"),
             environment: Arc::new(Plain(crate::python::python())),

@@ -5,6 +5,7 @@ use quarry::domain::ids::TestId;
 use quarry::domain::oracle::{FlakyTest, Oracle};
 use quarry::domain::outcome::TestStatus;
 use quarry::domain::path::RepoPath;
+use quarry::verify::run::{TrialOutcome, TrialRequest};
 use quarry::verify::{VerifyOutcome, VerifyRequest};
 use tokio_util::sync::CancellationToken;
 
@@ -131,6 +132,84 @@ async fn both_sides_make_an_oracle_that_is_made_once() {
             "{kind:?}: other settings are other work"
         );
     }
+}
+
+/// Two tests that gold does nothing for: one passes, one comes and goes with the hash seed of the run.
+const NOTHING_FIXED: &str = r#"import os
+import unittest
+
+
+class Lib(unittest.TestCase):
+    def test_steady(self):
+        pass
+
+    def test_order(self):
+        self.assertNotEqual(os.environ["PYTHONHASHSEED"], "2")
+"#;
+
+#[tokio::test]
+async fn runs_end_with_the_first_after_which_no_test_can_be_fail_to_pass() {
+    let site = Site::new(crate::CLOSED);
+    let mut request = site.request(NOTHING_FIXED, GOLD);
+    request.subject.needs_fail_to_pass = true;
+    let short = site.verified(&request).await;
+    assert_eq!((short.oracle.runs_before, short.oracle.runs_after), (1, 1));
+    assert_eq!(
+        (&short.oracle.fail_to_pass, &short.oracle.order_seed),
+        (&vec![], &None)
+    );
+    assert_eq!(site.verified(&request).await, short);
+    assert_eq!(site.attempts().len(), 1, "the second answer is the ledger's");
+
+    // Who asks for more than FAIL_TO_PASS is not content with it.
+    request.subject.needs_fail_to_pass = false;
+    let whole = site.verified(&request).await;
+    assert_eq!((whole.oracle.runs_before, whole.oracle.runs_after), (3, 3));
+    assert_eq!(whole.oracle.flaky.len(), 1);
+    request.subject.needs_fail_to_pass = true;
+    assert_eq!(site.verified(&request).await, whole);
+    assert_eq!(site.attempts().len(), 2);
+
+    // With a test that may be one, every run is made, and the answer is everybody's.
+    let mut request = site.request(TESTS, GOLD);
+    request.subject.needs_fail_to_pass = true;
+    let whole = site.verified(&request).await;
+    assert_eq!((whole.oracle.runs_before, whole.oracle.runs_after), (3, 3));
+    request.subject.needs_fail_to_pass = false;
+    assert_eq!(site.verified(&request).await, whole);
+    assert_eq!(site.attempts().len(), 3);
+}
+
+#[tokio::test]
+async fn a_trial_tells_failures_for_want_of_a_network_from_others() {
+    let site = Site::new(crate::CLOSED);
+    let request = site.request("", GOLD);
+    let tests = "import socket\nimport unittest\n\n\nclass Net(unittest.TestCase):\n    def test_resolves(self):\n        \
+                 socket.getaddrinfo('quarry.example', 80)\n\n    def test_fails(self):\n        self.fail()\n\n    \
+                 def test_passes(self):\n        pass\n";
+    std::fs::write(request.tree.join("tests/test_net.py"), tests).unwrap();
+    let trial = site
+        .verifier
+        .trial(&TrialRequest {
+            base_commit: request.subject.base_commit,
+            tree: request.tree,
+            environment_key: request.subject.environment_key,
+            environment: request.environment,
+            variables: request.subject.variables,
+            settings: request.subject.settings,
+            touched: vec![],
+        })
+        .await
+        .unwrap();
+    let TrialOutcome::Ran(trial, _) = trial else {
+        panic!("{trial:?}")
+    };
+    assert_eq!(
+        (trial.passed, trial.failed, trial.no_network),
+        (1, 2, 1),
+        "{}",
+        trial.said
+    );
 }
 
 #[tokio::test]

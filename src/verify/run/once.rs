@@ -40,20 +40,21 @@ impl Verifier {
             place: place.path(),
         };
         if let Some(wide) = &trees.wide {
-            match self.prove(&bench, &trees, wide, key, log).await {
+            match self.prove(&bench, request, &trees, wide, key, log).await {
                 Err(fault) if !self.harness.is_killed() && !is_machines(fault.outcome, fault.reason) => {
                     log.line(&format!("the whole suite makes no oracle: {}", fault.detail));
                 }
                 settled => return settled,
             }
         }
-        self.prove(&bench, &trees, &trees.narrow, key, log).await
+        self.prove(&bench, request, &trees, &trees.narrow, key, log).await
     }
 
     /// Every run of one selection.
     async fn prove(
         &self,
         bench: &Bench<'_>,
+        request: &VerifyRequest,
         trees: &Trees,
         selection: &Selection,
         key: &str,
@@ -90,6 +91,15 @@ impl Verifier {
                     (Side::After, _) => told.runs.after.push(outcome),
                     _ => told.runs.before.push(outcome),
                 }
+            }
+            if number < runs && request.subject.needs_fail_to_pass && told.leaves_no_fail_to_pass(settings) {
+                log.line("no test can be FAIL_TO_PASS after these runs: the others are not made");
+                let oracle = told.judge(settings, selection.scope)?;
+                let cut_short = true;
+                return Ok(Recorded {
+                    cut_short,
+                    ..told.recorded(oracle)
+                });
             }
         }
         if settings.random_order {
@@ -214,6 +224,12 @@ impl Told {
         channel.outcome
     }
 
+    /// Whether tests ran, and none of them can come into FAIL_TO_PASS: one that is there was in it after every run before.
+    fn leaves_no_fail_to_pass(&self, settings: &Verification) -> bool {
+        self.runs.all().any(|run| !run.tests.is_empty())
+            && classify(&self.runs, settings).fail_to_pass.is_empty()
+    }
+
     fn judge(&mut self, settings: &Verification, scope: RanScope) -> Result<Oracle, Fault> {
         if self.runs.all().all(|run| run.tests.is_empty()) {
             return Err(project("no-tests", "no run on either side ran any test"));
@@ -239,6 +255,7 @@ impl Told {
             runner: self.runner,
             reruns: self.reruns,
             forged_lines: self.forged_lines,
+            cut_short: false,
         }
     }
 }

@@ -18,6 +18,7 @@ use crate::harness::{Bench, Channel, FILES, Fault, Log, Place, Selection, Wishes
 use crate::recipe::model::{Scope, Verification};
 use crate::sandbox::{Furnishing, JobResult};
 use crate::verify::VerifyError;
+use crate::verify::outside::tells_of_network;
 
 /// How many messages of tests and modules are read for what is missing.
 const MESSAGES: usize = 80;
@@ -57,6 +58,9 @@ pub struct Trial {
     pub passed: u64,
     /// Tests that failed, or whose setup or teardown did.
     pub failed: u64,
+    /// Those of them that said that there is no network: the room keeps it from every environment alike.
+    #[serde(default)]
+    pub no_network: u64,
     /// Tests that were skipped or failed as they were marked to.
     pub skipped: u64,
     /// Modules and folders that could not be collected.
@@ -73,13 +77,13 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Whether everything was collected and at most `per_mille` thousandths of the tests that ran failed: no other
-    /// environment could make more of them pass than that.
+    /// Whether everything was collected and at most `per_mille` thousandths of the tests that ran failed for another
+    /// reason than that there is no network: no other environment could make more of them pass than that.
     pub fn leaves_at_most(&self, per_mille: u64) -> bool {
         self.ended == "ok"
             && self.passed > 0
             && self.not_collected == 0
-            && self.failed * 1000 <= self.passed * per_mille
+            && self.failed.saturating_sub(self.no_network) * 1000 <= self.passed * per_mille
     }
 }
 
@@ -237,17 +241,17 @@ fn summary(result: &JobResult, told: Channel, ended: &str, detail: &str) -> Tria
             *trial.modules.entry(module.to_owned()).or_default() += spent;
         }
     }
-    let failed = told.messages.iter().filter(|(test, _)| {
-        matches!(
-            told.outcome.tests.get(*test),
-            Some(TestStatus::Failed | TestStatus::Errored)
-        )
-    });
-    let words = told
-        .outcome
-        .collection_errors
-        .values()
-        .chain(failed.map(|(_, message)| message));
+    let failed = || {
+        let messages = told.messages.iter().filter(|(test, _)| {
+            matches!(
+                told.outcome.tests.get(*test),
+                Some(TestStatus::Failed | TestStatus::Errored)
+            )
+        });
+        messages.map(|(_, message)| message)
+    };
+    trial.no_network = failed().filter(|message| tells_of_network(message)).count() as u64;
+    let words = told.outcome.collection_errors.values().chain(failed());
     let mut seen = BTreeSet::new();
     let mut said: Vec<String> = words
         .filter(|message| seen.insert(message.as_str()))
@@ -260,4 +264,24 @@ fn summary(result: &JobResult, told: Channel, ended: &str, detail: &str) -> Tria
     }
     trial.said = said.join("\n");
     trial
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_a_network_would_mend_leaves_nothing_to_other_environments() {
+        let trial = |failed, no_network| Trial {
+            ended: "ok".to_owned(),
+            passed: 1000,
+            failed,
+            no_network,
+            ..Trial::default()
+        };
+        assert!(trial(10, 0).leaves_at_most(10));
+        assert!(!trial(11, 0).leaves_at_most(10));
+        assert!(trial(60, 50).leaves_at_most(10));
+        assert!(!trial(61, 50).leaves_at_most(10));
+    }
 }
