@@ -62,7 +62,10 @@ impl Prover<'_> {
         }
         let why = format!("again, with its own {}: {reason}; ", files.join(", "));
         self.record_group(candidate, &later, &why)?;
-        let Some(found) = self.search(candidate, &later, &later.group).await? else {
+        let Some(found) = self
+            .search(candidate, &later, &self.touched(candidate), &later.group)
+            .await?
+        else {
             return Ok(None);
         };
         if let Search::Infra(word) = &found.search {

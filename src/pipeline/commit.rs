@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::environments::{Asked, Proposed};
 use super::error::PipelineError;
 use super::prove::{Means, Prover};
-use super::search::{Searched, Shown, own_key};
+use super::search::{Ground, Searched, Shown, own_key};
 use super::source::{self, MinedSource};
 use super::tried::{self, Search};
 use crate::build::run::{BuildOutcome, BuildSettings};
@@ -227,7 +227,9 @@ pub async fn run(context: &Context, request: Request) -> Result<Outcome, Pipelin
                 }],
                 own_modules: BTreeSet::new(),
             };
-            let found = prover.search(&candidate, &asked, &key).await?;
+            let found = prover
+                .search(&candidate, &asked, &prover.touched(&candidate), &key)
+                .await?;
             halted(&prover)?;
             found
         }
@@ -246,7 +248,8 @@ pub async fn run(context: &Context, request: Request) -> Result<Outcome, Pipelin
         let asked = prover.ask_trees(&[&candidate]).await?;
         if let Some(asked) = asked.get(&candidate.id) {
             let key = own_key(&asked.group, &candidate.id);
-            match prover.search(&candidate, asked, &key).await? {
+            let touched = prover.touched(&candidate);
+            match prover.search(&candidate, asked, &touched, &key).await? {
                 Some(own) => found = own,
                 None => return Ok(Outcome::Interrupted),
             }
@@ -303,7 +306,12 @@ async fn chosen(
         environment: None,
         folders: vec![],
     };
-    match prover.show(candidate, recipe, &request.tree).await? {
+    let ground = Ground {
+        candidate,
+        tree: &request.tree,
+        touched: &prover.touched(candidate),
+    };
+    match prover.show(ground, recipe).await? {
         Shown::Stopped => return Ok(None),
         Shown::NotBuilt(reason, log) => (chosen.build, chosen.log) = (reason, log),
         Shown::Tried(trial, log) => (chosen.trial, chosen.log) = (Some(*trial), log),

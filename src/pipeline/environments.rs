@@ -235,7 +235,8 @@ impl Prover<'_> {
     }
 
     /// Searches each group once; those that a stop kept from it are missing. Searched is for the newest
-    /// member: what breaks with time shows there, and a constraint that keeps it out does no harm to those before.
+    /// member: what breaks with time shows there, and a constraint that keeps it out does no harm to those before. Tried are
+    /// the modules that any member touches.
     ///
     /// # Errors
     /// Errors of ours or the caller's.
@@ -244,14 +245,10 @@ impl Prover<'_> {
         candidates: &[&Candidate],
         asked: &BTreeMap<CandidateId, Asked>,
     ) -> Result<BTreeMap<String, Searched>, PipelineError> {
-        let mut groups: BTreeMap<&str, &Candidate> = BTreeMap::new();
+        let mut groups: BTreeMap<&str, Vec<&Candidate>> = BTreeMap::new();
         for candidate in candidates {
-            let Some(own) = asked.get(&candidate.id) else {
-                continue;
-            };
-            let newest = groups.entry(own.group.as_str()).or_insert(candidate);
-            if (newest.base_date, &newest.id) < (candidate.base_date, &candidate.id) {
-                *newest = candidate;
+            if let Some(own) = asked.get(&candidate.id) {
+                groups.entry(own.group.as_str()).or_default().push(candidate);
             }
         }
         if groups.is_empty() || self.context.cancel.is_cancelled() {
@@ -264,9 +261,15 @@ impl Prover<'_> {
             total: groups.len() as u64,
         });
         let found: Vec<Option<(String, Searched)>> = stream::iter(&groups)
-            .map(|(group, newest)| async move {
-                let own = &asked[&newest.id];
-                let found = self.search(newest, own, group).await?;
+            .map(|(group, members)| async move {
+                let newest = members.iter().max_by_key(|member| (member.base_date, &member.id));
+                let Some(newest) = newest else {
+                    return Ok(None);
+                };
+                let touched: BTreeSet<RepoPath> =
+                    members.iter().flat_map(|member| self.touched(member)).collect();
+                let touched: Vec<RepoPath> = touched.into_iter().collect();
+                let found = self.search(newest, &asked[&newest.id], &touched, group).await?;
                 events.emit(Event::Advanced {
                     stage: "detect",
                     by: 1,

@@ -32,7 +32,7 @@ impl Prover<'_> {
     }
 }
 
-/// Milliseconds of the touched files' tests in a trial of the whole suite. A file that has none there (a new module, data, a
+/// Milliseconds of the touched files' tests in their group's trial. A file that has none there (a new module, data, a
 /// helper) counts as the mean module.
 fn cost(trial: &Trial, touched: &[RepoPath]) -> u64 {
     let all: u64 = trial.modules.values().sum();

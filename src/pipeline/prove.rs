@@ -197,7 +197,10 @@ impl<'a> Prover<'a> {
         }
         // What does for the group does not do for this one: it is searched for by itself.
         let key = own_key(&asked.group, &candidate.id);
-        let Some(own) = self.search(candidate, asked, &key).await? else {
+        let Some(own) = self
+            .search(candidate, asked, &self.touched(candidate), &key)
+            .await?
+        else {
             return Ok(None);
         };
         match &own.search {

@@ -1,7 +1,8 @@
 //! The search for an environment: proposals are built and tried, failures are repaired, the best one wins.
 //!
 //! A proposal is accepted when collection succeeds and at least one existing test passes (CTXbench's criterion); among
-//! the accepted the one with most passing tests is chosen. Every step is in the ledger.
+//! the accepted the one with most passing tests is chosen. Where the scope is the touched modules, those of all who are
+//! searched for are tried first: when next to nothing fails there, no other proposal could do more for them. Every step is in the ledger.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use super::environments::{Asked, Proposed};
 use super::error::PipelineError;
 use super::prove::Prover;
-use super::tried::{self, BETTER_BY, Change, Search, Step};
+use super::tried::{self, Change, Search, Step};
 use crate::build::lock::Lock;
 use crate::build::repair::{Case, leave_out, remedy, symptoms};
 use crate::build::run::{BuildOutcome, Built};
@@ -20,8 +21,9 @@ use crate::domain::candidate::Candidate;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{BlobId, CandidateId};
+use crate::domain::path::RepoPath;
 use crate::recipe::model::EnvironmentRecipe;
-use crate::verify::run::{Trial, TrialOutcome, TrialRequest};
+use crate::verify::run::{BETTER_BY, Trial, TrialOutcome, TrialRequest};
 
 /// A search that came to an end, and whose tree it looked at.
 #[derive(Debug, Clone)]
@@ -63,6 +65,17 @@ struct Best {
     environment: EnvironmentRecipe,
     /// Its step's number, from 0.
     step: usize,
+}
+
+/// On what proposals are tried.
+#[derive(Clone, Copy)]
+pub(super) struct Ground<'a> {
+    /// Whose base commit.
+    pub(super) candidate: &'a Candidate,
+    /// Its tree, exported.
+    pub(super) tree: &'a Path,
+    /// The files that test patches touch: this candidate's and those of all that share what is found.
+    pub(super) touched: &'a [RepoPath],
 }
 
 /// Where one proposal's turn begins.
@@ -107,6 +120,7 @@ impl Prover<'_> {
         &self,
         candidate: &Candidate,
         asked: &Asked,
+        touched: &[RepoPath],
         key: &str,
     ) -> Result<Option<Searched>, PipelineError> {
         if let Some(known) = self.searched(key)? {
@@ -118,6 +132,11 @@ impl Prover<'_> {
         let work = self.work_folder("detect-")?;
         let tree = work.path().join("tree");
         self.export(candidate, &tree).await?;
+        let ground = Ground {
+            candidate,
+            tree: &tree,
+            touched,
+        };
         let mut tried = Vec::new();
         let mut best: Option<Box<Best>> = None;
         let mut queue: VecDeque<Start<'_>> = asked.proposals.iter().map(Start::of).collect();
@@ -125,7 +144,7 @@ impl Prover<'_> {
         while let Some(start) = queue.pop_front() {
             let is_changed = start.change.is_some();
             let found = match self
-                .try_proposal(candidate, asked, start, &tree, &mut tried, &mut queue)
+                .try_proposal(ground, asked, start, &mut tried, &mut queue)
                 .await?
             {
                 Turn::Stopped => return Ok(None),
@@ -137,12 +156,11 @@ impl Prover<'_> {
                 Turn::Over(None) => continue,
                 Turn::Over(Some(found)) => found,
             };
-            let is_enough = found.trial.leaves_at_most(BETTER_BY);
+            let is_enough = found.trial.is_enough();
             let skips = found.trial.skipped > 0;
-            let is_better = best.as_ref().is_none_or(|best| {
-                let passed = best.trial.passed;
-                found.trial.passed > passed + passed * BETTER_BY / 1000
-            });
+            let is_better = best
+                .as_ref()
+                .is_none_or(|best| found.trial.beats(&best.trial, BETTER_BY));
             if is_better {
                 best = Some(found);
             }
@@ -172,10 +190,9 @@ impl Prover<'_> {
     /// had its turn.
     async fn try_proposal<'a>(
         &self,
-        candidate: &Candidate,
+        ground: Ground<'_>,
         asked: &Asked,
         start: Start<'a>,
-        tree: &Path,
         tried: &mut Vec<Step>,
         queue: &mut VecDeque<Start<'a>>,
     ) -> Result<Turn, PipelineError> {
@@ -191,7 +208,7 @@ impl Prover<'_> {
             if !self.may_work() {
                 return Ok(Turn::Stopped);
             }
-            let shown = self.try_one(candidate, &environment, tree).await?;
+            let shown = self.try_one(ground, &environment).await?;
             let step = Step {
                 proposal: proposal.environment.name.clone(),
                 python: environment.python.clone(),
@@ -215,9 +232,11 @@ impl Prover<'_> {
                         log,
                         ..step
                     });
-                    let before = best.as_ref().map_or(0, |best| best.trial.passed);
-                    let is_enough = trial.leaves_at_most(BETTER_BY);
-                    let helped = trial.passed > before;
+                    let is_enough = trial.is_enough();
+                    let helped = match &best {
+                        Some(best) => trial.beats(&best.trial, 0),
+                        None => trial.passed > 0,
+                    };
                     if helped {
                         best = Some(Box::new(Best {
                             trial: *trial,
@@ -269,11 +288,10 @@ impl Prover<'_> {
     /// Errors of ours or the caller's.
     pub(super) async fn show(
         &self,
-        candidate: &Candidate,
+        ground: Ground<'_>,
         environment: &EnvironmentRecipe,
-        tree: &Path,
     ) -> Result<Shown, PipelineError> {
-        Ok(match self.try_one(candidate, environment, tree).await? {
+        Ok(match self.try_one(ground, environment).await? {
             Tried::Trial(trial, _, log) => Shown::Tried(trial, log),
             Tried::NotBuilt(reason, _, log) => Shown::NotBuilt(reason, log),
             Tried::Infra(reason) => Shown::NotBuilt(reason, None),
@@ -283,11 +301,10 @@ impl Prover<'_> {
 
     async fn try_one(
         &self,
-        candidate: &Candidate,
+        ground: Ground<'_>,
         environment: &EnvironmentRecipe,
-        tree: &Path,
     ) -> Result<Tried, PipelineError> {
-        let request = self.build_request(candidate, environment, tree.to_owned())?;
+        let request = self.build_request(ground.candidate, environment, ground.tree.to_owned())?;
         let built = match self.builder.build_for(&request).await {
             Ok(BuildOutcome::Built(built)) => built,
             Ok(BuildOutcome::Cancelled) => return Ok(Tried::Stopped),
@@ -308,25 +325,25 @@ impl Prover<'_> {
             }
             Err(error) => return Err(error.into()),
         };
-        self.try_tests(candidate, environment, built, tree).await
+        self.try_tests(ground, environment, built).await
     }
 
     async fn try_tests(
         &self,
-        candidate: &Candidate,
+        ground: Ground<'_>,
         environment: &EnvironmentRecipe,
         built: Box<Built>,
-        tree: &Path,
     ) -> Result<Tried, PipelineError> {
+        let candidate = ground.candidate;
         let lock = self.context.blobs.get(&built.environment.lock)?;
         let lock = Lock::read(&String::from_utf8_lossy(&lock)).ok();
         let request = TrialRequest {
             base_commit: candidate.base_commit,
-            tree: tree.to_owned(),
+            tree: ground.tree.to_owned(),
             environment_key: built.environment.key.clone(),
             variables: environment.env.clone(),
             settings: environment.verification(&self.recipe.verification),
-            touched: self.touched(candidate),
+            touched: ground.touched.to_vec(),
             environment: Arc::new(*built),
         };
         let key = self.verifier.trial_key(&request);

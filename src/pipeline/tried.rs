@@ -6,8 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::build::detect::Origin;
 use crate::domain::ids::BlobId;
+use crate::domain::oracle::RanScope;
 use crate::recipe::model::EnvironmentRecipe;
-use crate::verify::run::Trial;
+use crate::verify::run::{BETTER_BY, Trial};
 
 /// What a search came to.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -98,10 +99,6 @@ pub struct Change {
     pub evidence: String,
 }
 
-/// A later proposal is only better than an earlier one when it has more passing tests than these many in a thousand: a few
-/// tests that come and go must not turn the choice.
-pub(super) const BETTER_BY: u64 = 10;
-
 /// What a search tried and chose, for a reader.
 pub fn text(search: &Search) -> String {
     let mut text = String::new();
@@ -117,7 +114,7 @@ pub fn text(search: &Search) -> String {
         } => {
             let trial = tried.get(*chosen).and_then(|step| step.trial.as_ref());
             let passed = trial.map_or(0, |trial| trial.passed);
-            let why = if trial.is_some_and(|trial| trial.leaves_at_most(BETTER_BY)) {
+            let why = if trial.is_some_and(Trial::is_enough) {
                 "next to nothing failed in it that another environment could mend".to_owned()
             } else {
                 format!("no later one had more than {BETTER_BY} in a thousand more")
@@ -188,8 +185,17 @@ fn write_step(text: &mut String, number: usize, step: &Step) {
             };
             writeln!(
                 text,
-                "    {}: {} passed, {} failed{network}, {} skipped, {} modules not collected ({})",
-                trial.runner, trial.passed, trial.failed, trial.skipped, trial.not_collected, trial.ended
+                "    {}, {}: {} passed, {} failed{network}, {} skipped, {} modules not collected ({})",
+                trial.runner,
+                match trial.scope {
+                    RanScope::Modules => "the touched modules",
+                    RanScope::Suite | RanScope::Widened => "the whole suite",
+                },
+                trial.passed,
+                trial.failed,
+                trial.skipped,
+                trial.not_collected,
+                trial.ended
             )
         }
     };

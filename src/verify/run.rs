@@ -29,7 +29,7 @@ use crate::workspace::Context;
 
 pub use job::said_at_last;
 pub use strength::Measured;
-pub use trial::{Trial, TrialOutcome, TrialRequest};
+pub use trial::{BETTER_BY, Trial, TrialOutcome, TrialRequest};
 
 /// A candidate's change, cut into what judges and what is judged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

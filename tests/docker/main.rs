@@ -8,6 +8,7 @@
     reason = "a test says what is wrong by panicking"
 )]
 
+mod base;
 mod cli;
 mod daemon;
 mod drills;

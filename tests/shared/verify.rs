@@ -2,9 +2,10 @@
 
 use quarry::domain::attempt::AttemptOutcome;
 use quarry::domain::ids::TestId;
-use quarry::domain::oracle::{FlakyTest, Oracle};
+use quarry::domain::oracle::{FlakyTest, Oracle, RanScope};
 use quarry::domain::outcome::TestStatus;
 use quarry::domain::path::RepoPath;
+use quarry::recipe::model::{Scope, Verification};
 use quarry::verify::run::{TrialOutcome, TrialRequest};
 use quarry::verify::{VerifyOutcome, VerifyRequest};
 use tokio_util::sync::CancellationToken;
@@ -180,36 +181,82 @@ async fn runs_end_with_the_first_after_which_no_test_can_be_fail_to_pass() {
     assert_eq!(site.attempts().len(), 3);
 }
 
+/// One module whose tests pass but for want of a network, one with a test that fails.
+const TRIED: [(&str, &str); 2] = [
+    (
+        "tests/test_net.py",
+        "import socket
+import unittest
+
+
+class Net(unittest.TestCase):
+    def test_resolves(self):
+        socket.getaddrinfo('quarry.example', 80)
+
+    def test_passes(self):
+        pass
+",
+    ),
+    (
+        "tests/test_other.py",
+        "import unittest
+
+
+class Other(unittest.TestCase):
+    def test_fails(self):
+        self.fail()
+
+    def test_passes(self):
+        pass
+",
+    ),
+];
+
 #[tokio::test]
-async fn a_trial_tells_failures_for_want_of_a_network_from_others() {
+async fn a_trial_runs_the_suite_where_touched_modules_leave_something_to_another_environment() {
     let site = Site::new(crate::CLOSED);
     let request = site.request("", GOLD);
-    let tests = "import socket\nimport unittest\n\n\nclass Net(unittest.TestCase):\n    def test_resolves(self):\n        \
-                 socket.getaddrinfo('quarry.example', 80)\n\n    def test_fails(self):\n        self.fail()\n\n    \
-                 def test_passes(self):\n        pass\n";
-    std::fs::write(request.tree.join("tests/test_net.py"), tests).unwrap();
-    let trial = site
-        .verifier
-        .trial(&TrialRequest {
-            base_commit: request.subject.base_commit,
-            tree: request.tree,
-            environment_key: request.subject.environment_key,
-            environment: request.environment,
-            variables: request.subject.variables,
-            settings: request.subject.settings,
-            touched: vec![],
-        })
-        .await
-        .unwrap();
-    let TrialOutcome::Ran(trial, _) = trial else {
-        panic!("{trial:?}")
-    };
-    assert_eq!(
-        (trial.passed, trial.failed, trial.no_network),
-        (1, 2, 1),
-        "{}",
-        trial.said
-    );
+    for (path, text) in TRIED {
+        std::fs::write(request.tree.join(path), text).unwrap();
+    }
+    let (narrow, wide) = (Scope::Modules, Scope::Suite);
+    for (touched, scope, ran, counts) in [
+        // What a network alone would mend, no other environment would.
+        (vec!["tests/test_net.py"], narrow, RanScope::Modules, (1, 1, 1)),
+        (vec!["tests/test_other.py"], narrow, RanScope::Suite, (2, 2, 1)),
+        // New modules say nothing of an environment yet.
+        (vec!["tests/test_new.py"], narrow, RanScope::Suite, (2, 2, 1)),
+        (vec![], narrow, RanScope::Suite, (2, 2, 1)),
+        (vec!["tests/test_net.py"], wide, RanScope::Suite, (2, 2, 1)),
+    ] {
+        let subject = request.subject.clone();
+        let trial = site
+            .verifier
+            .trial(&TrialRequest {
+                base_commit: subject.base_commit,
+                tree: request.tree.clone(),
+                environment_key: subject.environment_key,
+                environment: request.environment.clone(),
+                variables: subject.variables,
+                settings: Verification {
+                    scope,
+                    ..subject.settings
+                },
+                touched: touched.iter().map(|path| RepoPath::from(*path)).collect(),
+            })
+            .await
+            .unwrap();
+        let TrialOutcome::Ran(trial, _) = trial else {
+            panic!("{trial:?}")
+        };
+        assert_eq!(
+            (trial.passed, trial.failed, trial.no_network),
+            counts,
+            "{touched:?}: {}",
+            trial.said
+        );
+        assert_eq!(trial.scope, ran, "{touched:?}");
+    }
 }
 
 #[tokio::test]

@@ -12,6 +12,7 @@ use super::{Verifier, adapter};
 use crate::domain::attempt::AttemptOutcome;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::{BlobId, CommitSha};
+use crate::domain::oracle::RanScope;
 use crate::domain::outcome::TestStatus;
 use crate::domain::path::RepoPath;
 use crate::harness::{Bench, Channel, FILES, Fault, Log, Place, Selection, Wishes, job, judge, select, tree};
@@ -42,10 +43,10 @@ pub struct TrialRequest {
     pub environment: Arc<dyn Furnishing>,
     /// The recipe's variables for test runs; they are in the toolchain's environment already.
     pub variables: BTreeMap<String, String>,
-    /// How tests are run. The whole suite runs, whatever the scope.
+    /// How tests are run.
     pub settings: Verification,
-    /// The files that the candidate's test patch touches: where the suite hangs before any test passes, the modules that
-    /// these lead to are tried instead.
+    /// The files that test patches touch for whose sake the environment is tried. Where the scope is `modules`, the modules
+    /// that they lead to are tried first; the whole suite only where these leave something to another environment.
     pub touched: Vec<RepoPath>,
 }
 
@@ -65,6 +66,9 @@ pub struct Trial {
     pub skipped: u64,
     /// Modules and folders that could not be collected.
     pub not_collected: u64,
+    /// What was run.
+    #[serde(default = "whole_suite")]
+    pub scope: RanScope,
     /// How the run ended: `ok`, or the fault's word. Tests told before a fault count.
     pub ended: String,
     /// What modules that could not be collected and tests that did not pass say, each once, capped; when nothing was
@@ -76,10 +80,34 @@ pub struct Trial {
     pub modules: BTreeMap<String, u64>,
 }
 
+/// How many tests in a thousand may fail for another reason than the network's before another environment could be better:
+/// a few that come and go must not turn a choice.
+pub const BETTER_BY: u64 = 10;
+
+/// What trials ran before they said.
+fn whole_suite() -> RanScope {
+    RanScope::Suite
+}
+
 impl Trial {
+    /// Whether no other environment could make more than [`BETTER_BY`] in a thousand more tests pass.
+    pub fn is_enough(&self) -> bool {
+        self.leaves_at_most(BETTER_BY)
+    }
+
+    /// Whether it shows more than another of the same commit's: enough where that shows too little, else more than
+    /// `per_mille` thousandths more passing tests in the same selection.
+    pub fn beats(&self, other: &Self, per_mille: u64) -> bool {
+        match (self.is_enough(), other.is_enough()) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => self.scope == other.scope && self.passed > other.passed + other.passed * per_mille / 1000,
+        }
+    }
+
     /// Whether everything was collected and at most `per_mille` thousandths of the tests that ran failed for another
-    /// reason than that there is no network: no other environment could make more of them pass than that.
-    pub fn leaves_at_most(&self, per_mille: u64) -> bool {
+    /// reason than that there is no network.
+    fn leaves_at_most(&self, per_mille: u64) -> bool {
         self.ended == "ok"
             && self.passed > 0
             && self.not_collected == 0
@@ -101,11 +129,8 @@ pub enum TrialOutcome {
 impl Verifier {
     /// What a trial's result depends on.
     pub fn trial_key(&self, request: &TrialRequest) -> String {
-        let settings = Verification {
-            scope: Scope::Suite,
-            ..request.settings.of_one_run()
-        };
-        KeyHasher::new("trial", 1)
+        let settings = request.settings.of_one_run();
+        KeyHasher::new("trial", 2)
             .part("commit", request.base_commit.as_bytes())
             .part("environment", request.environment_key.as_bytes())
             .json("variables", &request.variables)
@@ -116,7 +141,7 @@ impl Verifier {
             .finish()
     }
 
-    /// Runs the whole suite once on the base tree.
+    /// Runs tests once on the base tree.
     ///
     /// # Errors
     /// When the log cannot be kept; whatever happens to the run is an outcome.
@@ -141,10 +166,6 @@ impl Verifier {
     async fn try_once(&self, request: &TrialRequest, log: &mut Log) -> Result<Trial, Fault> {
         let place = self.harness.place()?;
         let base = place.path().join("base");
-        let settings = Verification {
-            scope: Scope::Suite,
-            ..request.settings.clone()
-        };
         {
             let (from, to, environment) = (
                 request.tree.clone(),
@@ -161,29 +182,34 @@ impl Verifier {
             })
             .await?;
         }
+        let files = tree::files(&base).map_err(disk("list the work tree"))?;
+        let mut touched = request.touched.clone();
+        touched.retain(|path| files.contains(path));
+        let is_wide = request.settings.scope == Scope::Suite;
+        let narrow = select(&touched, &files, &request.settings).filter(|_| !is_wide);
+        let mut first = None;
+        if let Some(modules) = &narrow {
+            let trial = self
+                .try_selection(request, &request.settings, modules, &place, &base, log)
+                .await?;
+            if trial.is_enough() {
+                return Ok(trial);
+            }
+            first = Some(trial);
+        }
+        let settings = Verification {
+            scope: Scope::Suite,
+            ..request.settings.clone()
+        };
         let Some(suite) = select(&[], &BTreeSet::new(), &settings) else {
-            return Ok(Trial::default());
+            return Ok(first.unwrap_or_default());
         };
         let trial = self
             .try_selection(request, &settings, &suite, &place, &base, log)
             .await?;
-        if trial.passed > 0 || !HANGS.contains(&trial.ended.as_str()) {
-            return Ok(trial);
-        }
-        let settings = Verification {
-            scope: Scope::Modules,
-            ..settings
-        };
-        let files = tree::files(&base).map_err(disk("list the work tree"))?;
-        let mut touched = request.touched.clone();
-        touched.retain(|path| files.contains(path));
-        match select(&touched, &files, &settings) {
-            Some(modules) => {
-                self.try_selection(request, &settings, &modules, &place, &base, log)
-                    .await
-            }
-            None => Ok(trial),
-        }
+        // A suite that hangs says less than the modules did.
+        let hangs = trial.passed == 0 && HANGS.contains(&trial.ended.as_str());
+        Ok(first.filter(|_| hangs).unwrap_or(trial))
     }
 
     async fn try_selection(
@@ -210,10 +236,16 @@ impl Verifier {
         };
         let (result, told) = self.run_once(&bench, &run, log).await?;
         match judge(job::ended(&result), &told) {
-            Ok(()) => Ok(summary(&result, told, "ok", "")),
             Err(fault) if OUTSIDE.contains(&fault.reason) => Err(fault),
-            // A suite that hangs, or a plugin that cannot be imported: that is what this environment is worth.
-            Err(fault) => Ok(summary(&result, told, fault.reason, &fault.detail)),
+            judged => {
+                // A suite that hangs, or a plugin that cannot be imported: that is what this environment is worth.
+                let (ended, detail) =
+                    judged.map_or_else(|fault| (fault.reason, fault.detail), |()| ("ok", String::new()));
+                Ok(Trial {
+                    scope: selection.scope,
+                    ..summary(&result, told, ended, &detail)
+                })
+            }
         }
     }
 }
@@ -279,9 +311,26 @@ mod tests {
             no_network,
             ..Trial::default()
         };
-        assert!(trial(10, 0).leaves_at_most(10));
-        assert!(!trial(11, 0).leaves_at_most(10));
-        assert!(trial(60, 50).leaves_at_most(10));
-        assert!(!trial(61, 50).leaves_at_most(10));
+        assert!(trial(10, 0).is_enough());
+        assert!(!trial(11, 0).is_enough());
+        assert!(trial(60, 50).is_enough());
+        assert!(!trial(61, 50).is_enough());
+    }
+
+    #[test]
+    fn enough_beats_more_of_another_selection() {
+        let trial = |scope, passed, failed| Trial {
+            ended: "ok".to_owned(),
+            scope,
+            passed,
+            failed,
+            ..Trial::default()
+        };
+        let modules = trial(RanScope::Modules, 50, 0);
+        let suite = trial(RanScope::Suite, 900, 100);
+        assert!(modules.beats(&suite, 0) && !suite.beats(&modules, 0));
+        let more = trial(RanScope::Suite, 905, 95);
+        assert!(more.beats(&suite, 0) && !more.beats(&suite, BETTER_BY));
+        assert!(!modules.beats(&modules, 0));
     }
 }

@@ -230,6 +230,7 @@ fn told_by_the_ledger(workspace: &Path) {
         "because of",
         "cannot import name 'quote' from 'shelf'",
         "2 passed, 0 failed",
+        ", the touched modules: 2 passed",
         "with 2 passing tests: next to nothing failed in it",
         "not tried: ",
     ] {
