@@ -31,6 +31,8 @@ pub struct Side {
     pub funnel: Vec<Step>,
     /// Locks by their address: the text of each.
     pub locks: BTreeMap<String, String>,
+    /// Why those that its log knows and that are not in it are not: step and evidence, by instance.
+    pub ends: BTreeMap<String, String>,
 }
 
 /// A test that is in another list.
@@ -101,6 +103,8 @@ pub struct Diff {
     pub added: Vec<String>,
     /// Instances of the first alone.
     pub dropped: Vec<String>,
+    /// Why each of those is not in the version that lacks it, where that version's log knows it: step and evidence.
+    pub why: BTreeMap<String, String>,
     /// Instances that differ.
     pub changed: Vec<Changed>,
     /// Instances that are the same.
@@ -147,11 +151,17 @@ pub fn diff(a: &Side, b: &Side) -> Diff {
         all.filter(|step| seen.insert(step.as_str())).collect()
     };
     let find = |side: &Side, name: &str| side.funnel.iter().find(|step| step.step == name).cloned();
+    let (added, dropped): (Vec<String>, Vec<String>) = (only(b, a), only(a, b));
+    let why = |ids: &[String], other: &Side| {
+        let known = |id: &String| Some((id.clone(), other.ends.get(id)?.clone()));
+        ids.iter().filter_map(known).collect::<Vec<_>>()
+    };
     Diff {
         a: a.name.clone(),
         b: b.name.clone(),
-        added: only(b, a),
-        dropped: only(a, b),
+        why: why(&added, a).into_iter().chain(why(&dropped, b)).collect(),
+        added,
+        dropped,
         changed,
         same,
         funnel: steps
@@ -277,7 +287,11 @@ impl Diff {
         );
         for (sign, ids) in [('+', &self.added), ('-', &self.dropped)] {
             for id in ids {
-                let _ = writeln!(text, "{sign} {id}");
+                let why = self
+                    .why
+                    .get(id)
+                    .map_or_else(String::new, |why| format!("  ({why})"));
+                let _ = writeln!(text, "{sign} {id}{why}");
             }
         }
         let or_none = |list: &Option<String>| list.clone().unwrap_or_else(|| "nowhere".to_owned());
@@ -365,6 +379,7 @@ mod tests {
                 .map(|(id, row)| ((*id).to_owned(), row.clone()))
                 .collect(),
             funnel,
+            ends: [("gone".to_owned(), "old-rule: because".to_owned())].into(),
             locks: [
                 (
                     "l1".to_owned(),
@@ -402,7 +417,7 @@ mod tests {
         1 added, 1 dropped, 1 changed, 1 the same
 
         + new
-        - gone
+        - gone  (old-rule: because)
         ~ x
             lock: "l1" → "l2"
             patch: 3 bytes, 2 lines → "p"

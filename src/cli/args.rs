@@ -94,6 +94,12 @@ pub enum Verb {
     Compare(super::compare::CompareArgs),
     /// Draw the instances of an emitted version that people should look at
     Sample(super::sample::SampleArgs),
+    /// Ask people about an emitted version's instances, and make a version of what they let stay
+    Annotate {
+        /// Ask, or take the answers.
+        #[command(subcommand)]
+        what: super::annotate::AnnotateVerb,
+    },
     /// Write an emitted version as the files that another tool reads: swebench, hf, croissant, harbor, inspect
     Export(super::export::ExportArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file

@@ -185,6 +185,8 @@ impl CliError {
             emit::RunError::NoFolder { .. }
             | emit::RunError::Unsound { .. }
             | emit::RunError::Taken { .. }
+            | emit::RunError::Annotate(_)
+            | emit::RunError::Given { .. }
             | emit::RunError::Emit(_)
             | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. }) => {
                 ExitCode::Input

@@ -7,8 +7,8 @@ use std::process::ExitCode as ProcessCode;
 pub enum ExitCode {
     /// Done.
     Success = 0,
-    /// The command did its work, and what it looked at is not sound (`check`, `emit --verify`, `doctor`), or gold or the
-    /// empty patch gave what it must not (`evaluate`, `emit`).
+    /// The command did its work, and what it looked at is not sound (`check`, `emit --verify`, `doctor`), annotators disagree
+    /// (`annotate import`), or gold or the empty patch gave what it must not (`evaluate`, `emit`).
     Unsound = 1,
     /// The command line is wrong.
     Usage = 2,
@@ -29,8 +29,9 @@ impl ExitCode {
     pub const TABLE: &'static str = "\
 Exit codes:
   0    done
-  1    what was looked at is not sound (check, doctor, emit --verify), or
-       gold was not resolved, or the empty patch was (evaluate --gold, --null, emit)
+  1    what was looked at is not sound (check, doctor, emit --verify),
+       annotators disagree (annotate import), or gold was not resolved, or the
+       empty patch was (evaluate --gold, --null, emit)
   2    the command line is wrong
   3    an input is wrong: a recipe, a dataset, a mirror, an id
   4    the workspace cannot be used: locked, unreadable, newer, disk full

@@ -12,6 +12,7 @@ pub mod machine;
 pub mod printer;
 pub mod session;
 
+pub mod annotate;
 pub mod audit;
 mod check;
 pub mod compare;
@@ -108,6 +109,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Diff(args) => audit::run_diff(args, &session),
             Verb::Compare(args) => compare::run(args, &session),
             Verb::Sample(args) => sample::run(args, &session),
+            Verb::Annotate { what } => annotate::run(what, &session),
             Verb::Export(args) => export::run(args, &session),
             Verb::Strip(args) => strip::run(args, &session),
             Verb::Images { what } => match what {

@@ -8,7 +8,7 @@ use super::entry::{Found, LogEntry, TestsSaid};
 use super::instance::{Instance, PatchField};
 use super::manifest::{EnvironmentEntry, FunnelStep, Manifest};
 use super::walk::{End, Trail, fresh, trails, walk};
-use super::{docs, patches, variants};
+use super::{annotate, docs, patches, variants};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
@@ -33,22 +33,28 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
     rows(version, &trails, &kept, problems);
     variants::agree(version, problems);
     docs::row::agree(&version.instances, version.docs.as_deref(), problems);
+    annotate::check::agree(manifest, &trails, version.annotations.as_deref(), problems);
 }
 
-/// In what the recipe's text speaks of another dataset than the manifest.
+/// In what the recipe's text speaks of another dataset than the manifest; of its parent, where it has one.
 fn other_dataset(manifest: &Manifest) -> Option<String> {
     let Ok(table) = manifest.recipe.text.parse::<toml::Table>() else {
         return Some("it is no TOML".to_owned());
     };
     let said = |key: &str| table.get("dataset")?.get(key)?.as_str().map(str::to_owned);
-    let dataset = &manifest.dataset;
-    for (key, value) in [("name", &dataset.name), ("version", &dataset.version)] {
+    let (whose, name, version) = match &manifest.parent {
+        Some(parent) => ("the parent's", &parent.name, &parent.version),
+        None => (
+            "the manifest's",
+            &manifest.dataset.name,
+            &manifest.dataset.version,
+        ),
+    };
+    for (key, value) in [("name", name), ("version", version)] {
         let text = said(key);
         if text.as_ref() != Some(value) {
             let text = text.map_or_else(|| "nothing".to_owned(), |text| format!("`{text}`"));
-            return Some(format!(
-                "its dataset.{key} is {text}, the manifest's is `{value}`"
-            ));
+            return Some(format!("its dataset.{key} is {text}, {whose} is `{value}`"));
         }
     }
     None

@@ -329,6 +329,8 @@ fn manifest(
         failures: failures(&selection.log),
         environments,
         variants: variants::entry(&input.recipe),
+        parent: None,
+        annotation: None,
     }
 }
 
@@ -385,7 +387,7 @@ pub fn failures(log: &[LogEntry]) -> Vec<Failure> {
 }
 
 /// One frame, one thread, a checksum, no date: the same bytes for the same log.
-fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+pub(super) fn compress(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
     let mut encoder = zstd::stream::Encoder::new(vec![], LOG_LEVEL)?;
     encoder.include_checksum(true)?;
     encoder.set_pledged_src_size(Some(bytes.len() as u64))?;

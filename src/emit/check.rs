@@ -7,6 +7,8 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::agree;
+use super::annotate::AnnotationRow;
+use super::annotate::record::ANNOTATIONS;
 use super::assemble::{DOCS, Files, INSTANCES, LOG, MANIFEST, VARIANTS};
 use super::canonical;
 use super::docs::DocsRow;
@@ -85,6 +87,8 @@ pub(super) struct Version {
     pub(super) variants: Option<Vec<VariantRow>>,
     /// `None` when there is no such file.
     pub(super) docs: Option<Vec<DocsRow>>,
+    /// `None` when there is no such file.
+    pub(super) annotations: Option<Vec<AnnotationRow>>,
 }
 
 /// Checks a version's files. `named` is the dataset and version that the folders say, when that is known.
@@ -176,9 +180,14 @@ fn parse(files: &Files, problems: &mut Vec<Problem>) -> Option<Version> {
         Some(bytes) => Some(parse_lines(DOCS, bytes, &validators.docs, problems)?),
         None => None,
     };
+    let annotations = match files.get(ANNOTATIONS) {
+        Some(bytes) => Some(parse_lines(ANNOTATIONS, bytes, &validators.annotation, problems)?),
+        None => None,
+    };
     Some(Version {
         variants,
         docs,
+        annotations,
         manifest: manifest?,
         instances: instances?,
         log: log?,

@@ -10,6 +10,8 @@ use crate::domain::ids::{BlobId, CommitSha, RepoName, RuleId};
 use crate::domain::variant::Variant;
 use crate::recipe::variants::Policy;
 
+use super::annotate::record::{Annotation, Parent};
+
 /// The schema version that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
@@ -40,6 +42,12 @@ pub struct Manifest {
     /// The variants that `variants.jsonl` names for each instance; left out when the recipe asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<Variants>,
+    /// The version that this one is a part of; left out when it was made from a recipe directly.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<Parent>,
+    /// What people said of the parent's instances (`annotations.jsonl` has their answers); left out when nobody was asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotation: Option<Annotation>,
 }
 
 /// Variants of each instance's tree at its `base_commit`.

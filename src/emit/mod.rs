@@ -2,7 +2,7 @@
 //!
 //! - **In:** a recipe with its text, the sources as they were read, every candidate with its decisions, attempts and
 //!   oracle, and for each that survived the parts of its diff ([`EmitInput`]).
-//! - **Out:** `manifests/<dataset>/<version>/` with `manifest.json`, `instances.jsonl`, `variants.jsonl` (when asked for), `selection-log.jsonl.zst`,
+//! - **Out:** `manifests/<dataset>/<version>/` with `manifest.json`, `instances.jsonl`, `variants.jsonl` (when asked for), `annotations.jsonl` (when people were asked), `selection-log.jsonl.zst`,
 //!   `locks/<hash>.txt` and `SHA256SUMS`; beside the datasets `schema/v1.json`.
 //! - **Always:** the same input, in whatever order, gives the same bytes; no clock, no float of ours and no path of the
 //!   machine is in them; what is written validates against the schema and passes [`check`]; a version appears whole
@@ -17,13 +17,14 @@
 //! | [`assemble`](mod@assemble) | everything together, as files |
 //! | [`canonical`] [`base64`] [`sums`] | the bytes |
 //! | [`docs`] | tasks that are told by documentation |
-//! | [`mod@sample`] | which instances people look at |
+//! | [`mod@sample`] [`annotate`] | which instances people look at; what they say of them |
 //! | [`schema`] | `manifests/schema/v1.json` |
 //! | [`check`] | whether a folder is a sound version |
 //! | [`versions`] | a version's folder, written once |
 //! | [`export`] | a version as the files of other tools |
 
 mod agree;
+pub mod annotate;
 pub mod assemble;
 pub use crate::domain::base64;
 pub mod canonical;

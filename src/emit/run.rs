@@ -1,11 +1,13 @@
 //! The shell: from the ledger and the blobs to files, and from files to a verdict on them.
 
+pub mod annotate;
 pub mod export;
 
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::annotate::AnnotateError;
 use super::assemble::{Files, assemble, select};
 use super::check::{Checked, check};
 use super::docs::DocsTask;
@@ -81,8 +83,19 @@ pub enum RunError {
     /// A diff or a lock.
     #[error(transparent)]
     Blob(#[from] BlobError),
+    /// Questions or sheets.
+    #[error(transparent)]
+    Annotate(#[from] AnnotateError),
+    /// A file of the caller's could not be read.
+    #[error("read `{file}`: {source}")]
+    Given {
+        /// The file.
+        file: Utf8PathBuf,
+        /// The system's word.
+        source: std::io::Error,
+    },
     /// A version that its own check does not pass.
-    #[error("export `{folder}`: it is not sound ({problems} problems)")]
+    #[error("use `{folder}`: it is not sound ({problems} problems)")]
     Unsound {
         /// The version's folder.
         folder: Utf8PathBuf,
@@ -121,6 +134,8 @@ impl RunError {
             Self::Version(error) => error.hints(),
             Self::Store(error) => error.hints(),
             Self::Blob(error) => error.hints(),
+            Self::Annotate(error) => error.hints(),
+            Self::Given { .. } => vec!["give a file that is there and can be read".into()],
             Self::Unsound { folder, .. } => vec![format!("`quarry emit --verify {folder}` names them")],
             Self::Taken { .. } => vec!["name a folder that does not exist yet".into()],
             Self::Table { .. } => {

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::InstanceId;
@@ -21,7 +21,8 @@ pub struct Wanted {
 }
 
 /// A sample.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Sample {
     /// How many instances there are.
     pub population: usize,

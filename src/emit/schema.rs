@@ -2,11 +2,12 @@
 //!
 //! The document itself is the schema of `manifest.json`; `$defs/Instance` is that of a row of `instances.jsonl`,
 //! `$defs/LogEntry` that of a line of the selection log, `$defs/VariantRow` that of a row of `variants.jsonl`,
-//! `$defs/DocsRow` that of a row of `docs.jsonl`.
+//! `$defs/DocsRow` that of a row of `docs.jsonl`, `$defs/AnnotationRow` that of a row of `annotations.jsonl`.
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde_json::Value;
 
+use super::annotate::AnnotationRow;
 use super::canonical;
 use super::docs::DocsRow;
 use super::entry::LogEntry;
@@ -24,6 +25,7 @@ pub fn value() -> Value {
     generator.subschema_for::<LogEntry>();
     generator.subschema_for::<VariantRow>();
     generator.subschema_for::<DocsRow>();
+    generator.subschema_for::<AnnotationRow>();
     let mut schema = generator.into_root_schema_for::<Manifest>();
     schema.insert("title".into(), "Quarry dataset manifest, schema version 1".into());
     canonical::sorted(schema.as_value())
@@ -49,6 +51,8 @@ pub struct Validators {
     pub variant: jsonschema::Validator,
     /// For a row of the documentation.
     pub docs: jsonschema::Validator,
+    /// For a row of the annotations.
+    pub annotation: jsonschema::Validator,
 }
 
 impl Validators {
@@ -68,6 +72,7 @@ impl Validators {
             entry: of(&LogEntry::schema_name())?,
             variant: of(&VariantRow::schema_name())?,
             docs: of(&DocsRow::schema_name())?,
+            annotation: of(&AnnotationRow::schema_name())?,
         })
     }
 }

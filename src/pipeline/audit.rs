@@ -77,7 +77,19 @@ pub fn side(folder: &Utf8Path) -> Result<Side, PipelineError> {
         (row.instance_id.to_string(), value)
     });
     let dataset = &version.manifest.dataset;
+    let mut steps = bare(&version.manifest.funnel);
+    let ends = read_trails(folder)?.into_iter().filter_map(|(id, trail)| {
+        let way = walk(&trail, &mut steps);
+        let last = way.entries.last().filter(|_| way.end != End::Kept)?;
+        let told = told(last);
+        Some((
+            id.instance().to_string(),
+            format!("{}: {}", told.step, told.evidence),
+        ))
+    });
+    let ends = ends.collect();
     Ok(Side {
+        ends,
         name: format!("{} {}", dataset.name, dataset.version),
         instances: rows.collect(),
         funnel: version.manifest.funnel.iter().map(step).collect(),

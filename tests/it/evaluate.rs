@@ -204,6 +204,8 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
         (rows.len(), 0, 0)
     );
 
+    people_judge_it(&workspace, &version, &rows);
+
     // A gold patch that was seen to fail keeps its instance out of any version.
     let emit = || {
         let mut command = quarry(&workspace);
@@ -234,4 +236,136 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
     let said = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(3), "{said}");
     assert!(said.contains("line 1: invalid type"), "{said}");
+}
+
+/// Two people look at a sample of the version, disagree once, and what stays is a version that names its parent.
+fn people_judge_it(workspace: &Path, version: &Path, rows: &[Instance]) {
+    let run = |args: &[&str]| {
+        let mut command = quarry(workspace);
+        command
+            .arg("annotate")
+            .args(args)
+            .arg("--json")
+            .current_dir(workspace);
+        command
+    };
+    let version = version.to_str().unwrap();
+    let drawn =
+        succeed(quarry(workspace).args(["sample", version, "--margin", "0.3", "--seed", "7", "--json"]));
+    let sample: serde_json::Value = serde_json::from_slice(&drawn.stdout).unwrap();
+    std::fs::write(workspace.join("sample.json"), &drawn.stdout).unwrap();
+    let drawn: Vec<&str> = sample["instances"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|id| id.as_str().unwrap())
+        .collect();
+    assert!(drawn.len() >= 2 && drawn.len() < rows.len(), "{drawn:?}");
+    let export = || {
+        run(&[
+            "export",
+            version,
+            "--sample",
+            "sample.json",
+            "--annotators",
+            "ada,ben",
+            "--out",
+            "sheets",
+        ])
+    };
+    succeed(&mut export());
+    assert!(workspace.join("sheets/ben.html").exists() && workspace.join("sheets/questions.toml").exists());
+
+    // The first one stays for ada alone, the second for nobody, the others for both.
+    for (annotator, first) in [("ada", "1"), ("ben", "2")] {
+        let file = workspace.join("sheets").join(format!("{annotator}.csv"));
+        fill(&file, &|id, question| match question {
+            "task-clarity" if id == drawn[0] => first,
+            "task-clarity" if id == drawn[1] => "3",
+            "other-problem" => "no",
+            _ => "0",
+        });
+    }
+    let refused = export().output().unwrap();
+    assert_eq!(
+        refused.status.code(),
+        Some(3),
+        "a filled sheet is not overwritten"
+    );
+    let sheets = [
+        "import",
+        version,
+        "sheets/ada.csv",
+        "sheets/ben.csv",
+        "--sample",
+        "sample.json",
+        "--out",
+        "manifests",
+    ];
+    let output = run(&sheets).output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert_eq!(said["disputed"], serde_json::json!({drawn[0]: ["task-clarity"]}));
+
+    let decided = "manifests/adjudication/adjudication.csv";
+    fill(&workspace.join(decided), &|_, question| {
+        if question == "task-clarity" { "1" } else { "" }
+    });
+    let mut whole = run(&sheets);
+    whole.args(["--adjudicated", decided]);
+    let said: serde_json::Value = serde_json::from_slice(&succeed(&mut whole).stdout).unwrap();
+    assert_eq!(said["annotation"]["kept"], drawn.len() as u64 - 1, "{said}");
+    let child = workspace.join("manifests/sample-verified/0.1.0");
+    succeed(quarry(workspace).arg("emit").arg("--verify").arg(&child));
+    let again: serde_json::Value = serde_json::from_slice(&succeed(&mut whole).stdout).unwrap();
+    assert_eq!((&said["new"], &again["new"]), (&true.into(), &false.into()));
+
+    let output = succeed(quarry(workspace).args(["diff", version, child.to_str().unwrap(), "--json"]));
+    let differs: Diff = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!((differs.same, differs.added.len()), (drawn.len() - 1, 0));
+    assert_eq!(differs.dropped.len(), rows.len() - drawn.len() + 1);
+    for id in &differs.dropped {
+        let why = differs.why[id].as_str();
+        if *id == drawn[1] {
+            assert_eq!(why, "annotation: unclear-task");
+        } else {
+            assert!(why.starts_with("annotation-sample: it was not drawn"), "{why}");
+        }
+    }
+    let output = run(&[
+        "export",
+        child.to_str().unwrap(),
+        "--annotators",
+        "cy",
+        "--out",
+        "more",
+    ])
+    .output()
+    .unwrap();
+    assert_eq!(
+        output.status.code(),
+        Some(3),
+        "what was annotated is not annotated again"
+    );
+}
+
+/// Fills the cells of a sheet's questions, by instance and question.
+fn fill(file: &Path, answer: &dyn Fn(&str, &str) -> &'static str) {
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
+    let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let mut writer = csv::WriterBuilder::new().delimiter(b';').from_path(file).unwrap();
+    for (place, record) in records.iter().enumerate() {
+        let cells = record
+            .iter()
+            .zip(records[0].iter())
+            .map(|(cell, head)| match head {
+                "task-clarity" | "test-accuracy" | "other-problem" if place > 0 => answer(&record[0], head),
+                _ => cell,
+            });
+        writer.write_record(cells).unwrap();
+    }
+    writer.flush().unwrap();
 }

@@ -1,0 +1,224 @@
+//! What of people's judgement a version holds.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::questions::Question;
+use crate::domain::ids::InstanceId;
+use crate::domain::rate::Share;
+
+/// The rows' file.
+pub const ANNOTATIONS: &str = "annotations.jsonl";
+
+/// The version that another one was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Parent {
+    /// The dataset's name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// SHA-256 of its `SHA256SUMS`: it stands for every file.
+    pub sha256: String,
+}
+
+/// What people said of one instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AnnotationRow {
+    /// The instance.
+    pub instance_id: InstanceId,
+    /// Answers, by annotator and question.
+    pub answers: BTreeMap<String, BTreeMap<String, String>>,
+    /// Remarks, by annotator; those that are not empty.
+    pub remarks: BTreeMap<String, String>,
+    /// What was decided, by question, where the answers do not agree on whether the instance stays.
+    pub adjudicated: BTreeMap<String, String>,
+    /// The remark on what was decided; empty where there is none.
+    pub adjudication_remarks: String,
+    /// Why it goes, in the questions' order; empty when it stays.
+    pub reasons: Vec<String>,
+}
+
+/// A number between −1 and 1, kept and written to four decimals: the same bytes on every machine.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Coefficient(i32);
+
+const WHOLE: f64 = 10_000.0;
+
+impl Coefficient {
+    /// The nearest one.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the value is between -10,000 and 10,000"
+    )]
+    pub fn of(value: f64) -> Self {
+        // The last digits are the machine's noise.
+        Self(((value.clamp(-1.0, 1.0) * WHOLE * 1e6).round() / 1e6).round() as i32)
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        f64::from(self.0) / WHOLE
+    }
+}
+
+impl Serialize for Coefficient {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.value())
+    }
+}
+
+impl<'de> Deserialize<'de> for Coefficient {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        if (-1.0..=1.0).contains(&value) {
+            Ok(Self::of(value))
+        } else {
+            Err(serde::de::Error::custom(format!(
+                "{value} is not between -1 and 1"
+            )))
+        }
+    }
+}
+
+/// Cohen's kappa, with 95 % bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Kappa {
+    /// The estimate.
+    #[schemars(with = "f64", range(min = -1.0, max = 1.0))]
+    pub kappa: Coefficient,
+    /// The lower bound.
+    #[schemars(with = "f64", range(min = -1.0, max = 1.0))]
+    pub low: Coefficient,
+    /// The upper bound.
+    #[schemars(with = "f64", range(min = -1.0, max = 1.0))]
+    pub high: Coefficient,
+}
+
+/// How well two annotators agree on one question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pair {
+    /// One annotator.
+    pub first: String,
+    /// The other.
+    pub second: String,
+    /// Instances to which both gave the same answer.
+    pub same: u64,
+    /// The same, of all.
+    #[schemars(with = "f64", range(min = 0.0, max = 1.0))]
+    pub share: Share,
+    /// Cohen's kappa of the answers; `null` where both gave one answer to all, and chance would have agreed as well.
+    pub kappa: Option<Kappa>,
+    /// The same with linear weights, for answers that are a scale; else `null`.
+    pub weighted: Option<Kappa>,
+    /// Cohen's kappa of whether the answers drop the instance.
+    pub drops: Option<Kappa>,
+}
+
+/// How well annotators agree on one question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Agreement {
+    /// The question's id; empty for whether the instance stays, by each one's own answers to all questions.
+    pub question: String,
+    /// Each two of the annotators.
+    pub pairs: Vec<Pair>,
+    /// Fleiss' kappa over all annotators, when there are more than two.
+    #[schemars(with = "Option<f64>", range(min = -1.0, max = 1.0))]
+    pub fleiss: Option<Coefficient>,
+}
+
+/// How many instances go for exactly these reasons.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Combination {
+    /// The reasons, in the questions' order.
+    pub reasons: Vec<String>,
+    /// How many instances.
+    pub instances: u64,
+}
+
+/// How many instances go for one reason, whatever else speaks against them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReasonCount {
+    /// The reason.
+    pub reason: String,
+    /// How many instances.
+    pub instances: u64,
+}
+
+/// The sample that people looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Drawn {
+    /// How many instances the parent has.
+    pub population: u64,
+    /// How many were drawn.
+    pub size: u64,
+    /// What they were drawn by.
+    pub seed: String,
+    /// How many of each stratum.
+    pub strata: Vec<DrawnStratum>,
+}
+
+/// One stratum of a sample.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DrawnStratum {
+    /// Its name.
+    pub name: String,
+    /// How many instances it has.
+    pub instances: u64,
+    /// How many were drawn.
+    pub drawn: u64,
+}
+
+/// What people were asked, and what came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Annotation {
+    /// The questions.
+    pub questions: Vec<Question>,
+    /// Who was asked, by name.
+    pub annotators: Vec<String>,
+    /// The sample; `null` when everything was looked at.
+    pub sample: Option<Drawn>,
+    /// Instances that were looked at.
+    pub annotated: u64,
+    /// Those on which annotators did not agree whether they stay, and it was decided.
+    pub adjudicated: u64,
+    /// Those that stay.
+    pub kept: u64,
+    /// Those that go.
+    pub dropped: u64,
+    /// How well annotators agree, before anything was decided: by question, and at last on whether instances stay.
+    pub agreement: Vec<Agreement>,
+    /// How many go for each reason, in the questions' order; one instance may go for several.
+    pub reasons: Vec<ReasonCount>,
+    /// How many go for exactly which reasons.
+    pub combinations: Vec<Combination>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short_and_come_back() {
+        let kappa = Kappa {
+            kappa: Coefficient::of(0.419_26),
+            low: Coefficient::of(-1.2),
+            high: Coefficient::of(0.5),
+        };
+        let text = serde_json::to_string(&kappa).unwrap();
+        insta::assert_snapshot!(text, @r#"{"kappa":0.4193,"low":-1.0,"high":0.5}"#);
+        assert_eq!(serde_json::from_str::<Kappa>(&text).unwrap(), kappa);
+        assert!(serde_json::from_str::<Coefficient>("-1.1").is_err());
+    }
+}
