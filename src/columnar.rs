@@ -1,6 +1,8 @@
-//! Rows of JSON as a Parquet file. Columns stand in the order in which rows first name them; a column's type is the one
+//! Rows of JSON as a Parquet file, and ([`Rows`]) back. Columns stand in the order in which rows first name them; a column's type is the one
 //! that all its values have. Where they have several, or one that no type holds exactly, the column is of Parquet's JSON
 //! type and keeps each value as it is written: nothing changes on the way there and back.
+
+mod rows;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,6 +17,8 @@ use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use parquet::schema::types::{PrimitiveTypeBuilder, Type, TypePtr};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
+
+pub use rows::{RowError, Rows};
 
 /// What can go wrong with a table.
 pub use parquet::errors::ParquetError as ColumnarError;

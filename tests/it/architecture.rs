@@ -44,7 +44,7 @@ const OWNERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("saphyr_parser", &["src/build/detect/value.rs"]),
-    ("parquet", &["src/columnar.rs", "src/filter/run/"]),
+    ("parquet", &["src/columnar", "src/filter/run/"]),
 ];
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
