@@ -57,6 +57,39 @@ def grade(folder, logs):
     return found
 
 
+def grade_run(folder, logs):
+    """The package's own grading of an evaluation's folder LOGS: each instance's report beside the one that lies there, and
+    whom its summary holds resolved. By model."""
+    import contextlib
+    import io
+
+    from swebench.harness.constants import RUN_EVALUATION_LOG_DIR
+    from swebench.harness.grading import get_eval_report
+    from swebench.harness.reporting import make_run_report
+    from swebench.harness.utils import load_swebench_dataset, make_test_spec
+
+    rows = load_swebench_dataset(glob.glob(os.path.abspath(folder) + "/*.jsonl")[0])
+    specs = {row["instance_id"]: make_test_spec(row) for row in rows}
+    found = {}
+    os.chdir(logs)
+    for model in sorted(RUN_EVALUATION_LOG_DIR.glob("*/*/")):
+        told = found.setdefault(model.name, {"theirs": {}, "ours": {}})
+        predictions = {}
+        for place in sorted(model.iterdir()):
+            if place.name not in specs or not (place / "patch.diff").exists():
+                continue
+            prediction = {"instance_id": place.name, "model_patch": "a patch", "model_name_or_path": model.name}
+            predictions[place.name] = prediction
+            output = place / "test_output.txt"
+            if output.exists():
+                told["theirs"].update(get_eval_report(specs[place.name], prediction, str(output), include_tests_status=True))
+                told["ours"].update(json.loads((place / "report.json").read_text()))
+        with contextlib.redirect_stdout(io.StringIO()):
+            summary = make_run_report(predictions, rows, model.parent.name)
+        told["summary"] = json.loads(summary.read_text())
+    return found
+
+
 def hf(folder):
     """The rows as `load_dataset` gives them, and their columns' types."""
     import datasets
@@ -115,5 +148,5 @@ def inspect(folder):
 
 
 if __name__ == "__main__":
-    reader = {"swebench": swebench, "grade": grade, "hf": hf, "croissant": croissant, "harbor": harbor, "inspect": inspect}
+    reader = {"swebench": swebench, "grade": grade, "grade_run": grade_run, "hf": hf, "croissant": croissant, "harbor": harbor, "inspect": inspect}
     json.dump(reader[sys.argv[1]](*sys.argv[2:]), sys.stdout)

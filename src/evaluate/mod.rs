@@ -19,6 +19,7 @@
 //! | [`statistics`] | tests and intervals for comparisons |
 //! | [`compare`](mod@compare) | two reports, task by task |
 //! | [`report`] | everything together, for people and programs |
+//! | [`swebench`] | an evaluation as the logs of SWE-bench's harness |
 //! | [`key`] | what a run depends on |
 //! | [`run`] | the shell |
 
@@ -34,6 +35,7 @@ pub mod result;
 pub mod run;
 pub mod score;
 pub mod statistics;
+pub mod swebench;
 
 #[cfg(test)]
 mod fixture;

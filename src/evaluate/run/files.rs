@@ -9,6 +9,7 @@ use crate::domain::ids::InstanceId;
 use crate::evaluate::error::EvaluateError;
 use crate::evaluate::predictions::{Prediction, from_files, parse};
 use crate::evaluate::report::{Report, SCHEMA_VERSION, html, markdown};
+use crate::evaluate::swebench::{FILES, Logs};
 
 /// The name of the report in its folder.
 const REPORT: &str = "report.json";
@@ -131,4 +132,24 @@ pub fn write_report(
         written.push(path);
     }
     Ok(written)
+}
+
+/// Writes the logs that SWE-bench's harness would have left. What an earlier evaluation left of the same instances goes.
+///
+/// # Errors
+/// When the folder cannot be written.
+pub fn write_logs(folder: &Utf8Path, logs: &Logs) -> Result<(), EvaluateError> {
+    for (instance, files) in &logs.instances {
+        let inner = folder.join(&logs.folder).join(instance.as_str());
+        fs::create_dir_all(&inner).map_err(io("make the folder", &inner))?;
+        for name in FILES {
+            let path = inner.join(name);
+            match files.get(name) {
+                Some(bytes) => fs::write(&path, bytes).map_err(io("write", &path))?,
+                None if path.exists() => fs::remove_file(&path).map_err(io("remove", &path))?,
+                None => {}
+            }
+        }
+    }
+    Ok(())
 }
