@@ -30,7 +30,7 @@ use self::uv::Kit;
 use super::after::PackagingAfter;
 use super::error::BuildError;
 use super::index;
-use super::key::{BuildInputs, input_key};
+use super::key::{BuildInputs, environment_key, input_key};
 use super::python::{Interpreter, choose};
 use crate::domain::attempt::{Attempt, AttemptOutcome, Stage};
 use crate::domain::environment::Environment;
@@ -354,6 +354,45 @@ impl Builder {
             }) => serde_json::from_value::<Recorded>(result).ok().map(Ok),
             _ => None,
         })
+    }
+
+    /// Takes over an environment that another workspace resolved, so that it is built of this lock and nothing is resolved.
+    /// Says whether that can be: not where distributions are built from source by tools of a day, nor with another
+    /// interpreter, for its key tells of these, too.
+    ///
+    /// # Errors
+    /// As [`Builder::interpreter`], and when the ledger or the blobs cannot be used.
+    pub fn adopt(
+        &self,
+        request: &BuildRequest,
+        key: &str,
+        lock: &[u8],
+        resolver: &str,
+    ) -> Result<bool, BuildError> {
+        let interpreter = self.interpreter(&request.recipe)?;
+        let input = self.input_key(request)?;
+        let sources = BTreeMap::new();
+        let text = String::from_utf8_lossy(lock);
+        if environment_key(&interpreter.identity(), &text, &sources) != key {
+            return Ok(false);
+        }
+        if self.finished(request, &input)?.is_none() {
+            let environment = Environment {
+                key: key.to_owned(),
+                name: String::new(),
+                interpreter: interpreter.version.to_string(),
+                exclude_newer: request.base_date,
+                lock: self.inner.context.blobs.put(lock).map_err(adapter)?,
+                resolver: resolver.to_owned(),
+                constraints: vec![],
+                newer: vec![],
+                left_out: vec![],
+                requirements_after: None,
+            };
+            let recorded = Recorded { environment, sources };
+            self.inner.record(request, &input, Ok(&recorded), None)?;
+        }
+        Ok(true)
     }
 
     /// Gives a candidate its environment: from the ledger and the layers on disk where they are, else by building.

@@ -102,6 +102,8 @@ pub enum Verb {
     },
     /// Write an emitted version as the files that another tool reads: swebench, hf, croissant, harbor, inspect
     Export(super::export::ExportArgs),
+    /// Make a version of a published dataset's rows, to audit, compare, export and verify again
+    Import(super::import::ImportArgs),
     /// Make the code-only or the context-free variant of a tree, a commit or a file
     Strip(super::strip::StripArgs),
     /// Remove what can be made again: environments that nothing used for a while, left containers, old images
@@ -169,7 +171,7 @@ pub struct SourceArgs {
 }
 
 /// What is asked of GitHub, beside git.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct GithubArgs {
     /// Whom GitHub is asked about [default: what the recipe says, with `--repo` alone; with a mirror, nobody]
     #[arg(long, value_enum, value_name = "WHOM", help_heading = "GitHub")]

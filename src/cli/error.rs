@@ -187,6 +187,8 @@ impl CliError {
             | emit::RunError::Taken { .. }
             | emit::RunError::Annotate(_)
             | emit::RunError::Given { .. }
+            | emit::RunError::ReadRows { .. }
+            | emit::RunError::Import(_)
             | emit::RunError::Emit(_)
             | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. }) => {
                 ExitCode::Input

@@ -6,19 +6,20 @@ use std::fmt::Write as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use clap::Args;
 
-use super::args::SandboxArgs;
+use super::args::{GithubArgs, SandboxArgs, SourceArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::github;
 use super::run::{room_settings, stopped};
 use super::session::Session;
 use crate::domain::ids::{CandidateId, InstanceId};
 use crate::evaluate::Report;
 use crate::evaluate::report::table;
 use crate::evaluate::result::Class;
-use crate::evaluate::run::{read_predictions, read_splits, write_report};
+use crate::evaluate::run::{read_predictions, read_splits, write_logs, write_report};
 use crate::pipeline::PipelineError;
 use crate::pipeline::evaluate::{self, Outcome, Request, What};
-use crate::pipeline::version;
+use crate::pipeline::{source, version};
 use crate::workspace::Context;
 
 /// `quarry evaluate`.
@@ -36,6 +37,11 @@ Examples:
   quarry evaluate manifests/swebench/1.0.0 --gold
   quarry evaluate manifests/swebench/1.0.0 --predictions preds.jsonl --runs 3 --out report/
   quarry evaluate manifests/swebench/1.0.0 --predictions diffs/ --only psf__requests-6629
+  quarry evaluate manifests/swebench/1.0.0 --gold --swebench-logs .
+  quarry evaluate swebench-1.0.0/ --predictions preds.jsonl --mirror psf+requests.git
+
+A workspace that did not verify the version reads a mirror first (`--mirror`; of several repositories each by `quarry mine`) and \
+builds each environment again of the version's lock; where it comes out as another one, nothing is said of the prediction.
 
 A run that is in the ledger for the same patch, oracle, environment and settings is not made again; an evaluation that was \
 stopped goes on where it was. `quarry compare` sets reports side by side.")]
@@ -80,6 +86,20 @@ pub struct EvaluateArgs {
     /// Where report.json, report.md and report.html go [default: .quarry/evaluations/DATASET-VERSION/MODEL]
     #[arg(long, value_name = "DIR")]
     pub out: Option<Utf8PathBuf>,
+    /// Write what SWE-bench's harness would have left of this evaluation below this folder, too
+    #[arg(
+        long,
+        value_name = "DIR",
+        long_help = "Write what SWE-bench's harness would have left of this evaluation below this folder, too: \
+            logs/run_evaluation/DATASET-VERSION/MODEL/INSTANCE/ with patch.diff, test_output.txt, report.json and \
+            run_instance.log. The `swebench` package grades these logs as Quarry does (`swebench report` reads those of \
+            --gold), but for one thing: to it a test of PASS_TO_PASS that is skipped is kept, here it has not passed. \
+            Instances on which the two differ for that are named."
+    )]
+    pub swebench_logs: Option<Utf8PathBuf>,
+    /// A mirror to read first, where this workspace is not the one that verified the version.
+    #[command(flatten)]
+    pub source: SourceArgs,
     /// Where tests run: a verdict from another room is another verdict.
     #[command(flatten)]
     pub sandbox: SandboxArgs,
@@ -101,6 +121,13 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
         None => BTreeMap::new(),
     };
     let (context, _lock) = session.open()?;
+    if let Some(place) = github::place(&args.source, &GithubArgs::default())? {
+        let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;
+        if summary.stopped {
+            return Ok(stopped(session));
+        }
+        source.admitted_by(&version.loaded.recipe)?;
+    }
     let request = Request {
         what,
         only: args.only.iter().map(|id| instance(id)).collect(),
@@ -111,17 +138,18 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
         splits,
         settings: room_settings(session, &version.loaded, &args.sandbox)?,
     };
-    let report = match evaluate::run(&context, &version, request).await? {
-        Outcome::Done(report) => report,
+    let done = match evaluate::run(&context, &version, request).await? {
+        Outcome::Done(done) => done,
         Outcome::Interrupted => return Ok(stopped(session)),
     };
+    let report = &done.report;
     let folder = args
         .out
         .clone()
-        .unwrap_or_else(|| default_folder(&context, &report));
-    let logs = logs(&context, &report)?;
-    write_report(&folder, &report, &logs).map_err(PipelineError::from)?;
-    let mut text = table(&report);
+        .unwrap_or_else(|| default_folder(&context, report));
+    let logs = logs(&context, report)?;
+    write_report(&folder, report, &logs).map_err(PipelineError::from)?;
+    let mut text = table(report);
     let against = report.against();
     for outcome in &against {
         let _ = writeln!(
@@ -131,8 +159,19 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
             outcome.class.name()
         );
     }
+    if let Some(folder) = &args.swebench_logs {
+        let logs = done.swebench_logs(&version);
+        write_logs(folder, &logs).map_err(PipelineError::from)?;
+        for id in &logs.differing {
+            let _ = writeln!(
+                text,
+                "SWE-bench resolves {id}: all that did not pass is of PASS_TO_PASS and skipped"
+            );
+        }
+        let _ = writeln!(text, "\nSWE-bench's logs are in {folder}/{}", logs.folder);
+    }
     let _ = writeln!(text, "\nreport.json, report.md and report.html are in {folder}");
-    session.printer.result(&*report, &text)?;
+    session.printer.result(report, &text)?;
     Ok(if against.is_empty() {
         ExitCode::Success
     } else {

@@ -25,6 +25,7 @@ mod filter;
 mod gc;
 mod github;
 mod images;
+pub mod import;
 mod init;
 pub mod log;
 mod mine;
@@ -111,6 +112,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Sample(args) => sample::run(args, &session),
             Verb::Annotate { what } => annotate::run(what, &session),
             Verb::Export(args) => export::run(args, &session),
+            Verb::Import(args) => import::run(args, &session),
             Verb::Strip(args) => strip::run(args, &session),
             Verb::Images { what } => match what {
                 ImagesVerb::Build(args) => images::build(args, &session).await,

@@ -8,7 +8,7 @@ use super::entry::{Found, LogEntry, TestsSaid};
 use super::instance::{Instance, PatchField};
 use super::manifest::{EnvironmentEntry, FunnelStep, Manifest};
 use super::walk::{End, Trail, fresh, trails, walk};
-use super::{annotate, docs, patches, variants};
+use super::{annotate, docs, import, patches, variants};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
@@ -28,11 +28,15 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
     }
     let trails = trails(version.log.iter().cloned());
     let kept = walk_again(version, &trails, problems);
-    environments(version, files, problems);
-    oracles(version, problems);
-    rows(version, &trails, &kept, problems);
-    variants::agree(version, problems);
-    docs::row::agree(&version.instances, version.docs.as_deref(), problems);
+    if let Some(import) = &manifest.import {
+        import::agree(version, import, files, (&trails, &kept), problems);
+    } else {
+        environments(version, files, problems);
+        oracles(version, problems);
+        rows(version, &trails, &kept, problems);
+        variants::agree(version, problems);
+        docs::row::agree(&version.instances, version.docs.as_deref(), problems);
+    }
     annotate::check::agree(manifest, &trails, version.annotations.as_deref(), problems);
 }
 
@@ -257,6 +261,10 @@ fn rows(
         let id = CandidateId::pull(row.repo.clone(), row.pull_number);
         let trail = trails.get(&id);
         let found = trail.and_then(|trail| trail.found.as_ref());
+        if trail.is_some_and(|trail| trail.imported.is_some()) {
+            let what = "the log says that it was imported, the manifest of no import";
+            problems.push(Problem::line(INSTANCES, index, what));
+        }
         let said = trail.and_then(|trail| trail.oracle.as_ref());
         let (Some(found), Some(said)) = (found, said) else {
             problems.push(Problem::line(
@@ -266,7 +274,7 @@ fn rows(
             ));
             continue;
         };
-        let environment = environments.get(row.environment.as_str()).copied();
+        let environment = environments.get(row.environment_key()).copied();
         if let Some(what) = row_fault(row, &id, found, said, environment) {
             problems.push(Problem::line(
                 INSTANCES,
@@ -289,10 +297,14 @@ fn row_fault(
     let same = [
         ("instance_id", row.instance_id == id.instance()),
         ("base_commit", row.base_commit == found.base_commit),
-        ("merge_commit", row.merge_commit == found.merge_commit),
-        ("merge_kind", row.merge_kind == found.merge_kind),
-        ("merge_branch", row.merge_branch == found.merge_branch),
-        ("merged_at", row.merged_at == found.merged_at),
+        ("merge_base", row.merge_base.is_some()),
+        ("merge_commit", row.merge_commit == Some(found.merge_commit)),
+        ("merge_kind", row.merge_kind == Some(found.merge_kind)),
+        (
+            "merge_branch",
+            row.merge_branch.as_ref() == Some(&found.merge_branch),
+        ),
+        ("merged_at", row.merged_at == Some(found.merged_at)),
         ("FAIL_TO_PASS", row.fail_to_pass == oracle.fail_to_pass),
         ("PASS_TO_PASS", row.pass_to_pass == oracle.pass_to_pass),
         ("PASS_TO_FAIL", row.pass_to_fail == oracle.pass_to_fail),
@@ -307,13 +319,16 @@ fn row_fault(
         ("before_gold", row.before_gold == oracle.before_gold),
         ("runs_before", row.runs_before == oracle.runs_before),
         ("runs_after", row.runs_after == oracle.runs_after),
-        ("environment", row.environment == said.environment),
-        ("exclude_newer", row.exclude_newer == said.exclude_newer),
+        ("environment", row.environment.as_ref() == Some(&said.environment)),
+        ("exclude_newer", row.exclude_newer == Some(said.exclude_newer)),
         (
             "interpreter",
-            environment.is_some_and(|entry| entry.interpreter == row.interpreter),
+            environment.is_some_and(|entry| row.interpreter.as_ref() == Some(&entry.interpreter)),
         ),
-        ("lock", environment.is_some_and(|entry| entry.lock == row.lock)),
+        (
+            "lock",
+            environment.is_some_and(|entry| row.lock.as_ref() == Some(&entry.lock)),
+        ),
     ];
     if let Some((name, _)) = same.iter().find(|(_, same)| !same) {
         return Some(format!("its {name} is not what the log and the manifest say"));

@@ -31,6 +31,8 @@ pub const INSTANCES: &str = "instances.jsonl";
 pub const VARIANTS: &str = "variants.jsonl";
 /// What documentation tells of the instances, when that is their statement.
 pub const DOCS: &str = "docs.jsonl";
+/// The rows as they were published, when they were imported.
+pub const PUBLISHED: &str = "published.jsonl";
 /// The log, compressed.
 pub const LOG: &str = "selection-log.jsonl.zst";
 /// Where locks stand.
@@ -331,6 +333,7 @@ fn manifest(
         variants: variants::entry(&input.recipe),
         parent: None,
         annotation: None,
+        import: None,
     }
 }
 
@@ -338,7 +341,7 @@ fn manifest(
 pub fn counts(log: &[LogEntry], funnel: &[FunnelStep], instances: usize) -> Counts {
     let found: BTreeSet<_> = log
         .iter()
-        .filter(|entry| matches!(entry, LogEntry::Candidate(_)))
+        .filter(|entry| matches!(entry, LogEntry::Candidate(_) | LogEntry::Imported(_)))
         .map(LogEntry::candidate)
         .collect();
     let mut not_mined: BTreeMap<_, u64> = BTreeMap::new();

@@ -19,6 +19,8 @@ use crate::domain::oracle::Oracle;
 pub enum LogEntry {
     /// The pull request was found merged.
     Candidate(Found),
+    /// A row of a published dataset was taken over.
+    Imported(Imported),
     /// A rule spoke.
     Decision(RuleSaid),
     /// A stage ended.
@@ -46,6 +48,18 @@ pub struct Found {
     /// When: the committer date of `merge_commit`.
     #[schemars(with = "String")]
     pub merged_at: Timestamp,
+}
+
+/// A row of a published dataset that was taken over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Imported {
+    /// `owner/name#N`.
+    pub candidate: CandidateId,
+    /// Its row in the file, from 1.
+    pub row: u64,
+    /// The commit that its change applies on.
+    pub base_commit: CommitSha,
 }
 
 /// One rule, one pull request, one verdict, and the evidence.
@@ -100,6 +114,7 @@ impl LogEntry {
     pub fn candidate(&self) -> &CandidateId {
         match self {
             Self::Candidate(found) => &found.candidate,
+            Self::Imported(row) => &row.candidate,
             Self::Decision(said) => &said.candidate,
             Self::Attempt(ended) => &ended.candidate,
             Self::Oracle(said) => &said.candidate,

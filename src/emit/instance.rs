@@ -2,7 +2,9 @@
 //!
 //! Fields that mean the same as SWE-bench's carry its names and come first. Lists are JSON lists: SWE-bench's harness
 //! takes `FAIL_TO_PASS` as a list and as a text that holds one. No field is ever left out, so that every row has the
-//! same columns; what a source cannot know is `null`.
+//! same columns; what a source cannot know is `null`. Rows that were imported ([`super::import`]) know nothing of how a
+//! change reached its branch ([`Instance::merge_base`] to [`Instance::merged_at`]) and of no environment
+//! ([`Instance::interpreter`] to [`Instance::exclude_newer`]); all others do.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -89,27 +91,27 @@ pub struct Instance {
     /// Every file of the diff with the part that it went into, in the diff's order.
     pub splits: Vec<SplitFile>,
     /// Where the diff starts: the merge base of `base_commit` and the pull request's head.
-    pub merge_base: CommitSha,
+    pub merge_base: Option<CommitSha>,
     /// The commit that brought the change to the branch.
-    pub merge_commit: CommitSha,
+    pub merge_commit: Option<CommitSha>,
     /// How the change reached the branch.
-    pub merge_kind: MergeKind,
+    pub merge_kind: Option<MergeKind>,
     /// The branch.
-    pub merge_branch: String,
+    pub merge_branch: Option<String>,
     /// When it did: the committer date of `merge_commit`.
-    #[schemars(with = "String")]
-    pub merged_at: Timestamp,
+    #[schemars(with = "Option<String>")]
+    pub merged_at: Option<Timestamp>,
     /// Issues that it refers to, and where.
     pub issue_references: Vec<Reference>,
     /// The interpreter's full version.
-    pub interpreter: String,
+    pub interpreter: Option<String>,
     /// The environment's key in the manifest.
-    pub environment: String,
+    pub environment: Option<String>,
     /// The environment's lock, as `locks/<lock>.txt`.
-    pub lock: BlobId,
+    pub lock: Option<BlobId>,
     /// Dependencies are those an index had before this moment.
-    #[schemars(with = "String")]
-    pub exclude_newer: Timestamp,
+    #[schemars(with = "Option<String>")]
+    pub exclude_newer: Option<Timestamp>,
     /// How the environment is installed beside its lock, and how tests are started.
     #[serde(default)]
     pub setup: Setup,
@@ -183,6 +185,11 @@ pub struct Reference {
 }
 
 impl Instance {
+    /// The environment's key in the manifest; empty where none is known.
+    pub fn environment_key(&self) -> &str {
+        self.environment.as_deref().unwrap_or_default()
+    }
+
     /// A patch's field, as it stands in the row.
     pub fn field(&self, field: PatchField) -> &str {
         match field {

@@ -48,6 +48,45 @@ pub struct Manifest {
     /// What people said of the parent's instances (`annotations.jsonl` has their answers); left out when nobody was asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotation: Option<Annotation>,
+    /// Where the rows come from, for a version that `quarry import` made; left out for every other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub import: Option<Import>,
+}
+
+/// A published dataset's file, and what became of its rows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Import {
+    /// Whose rows: `swebench`.
+    pub format: String,
+    /// The file's name, without its folder.
+    pub file: String,
+    /// SHA-256 of its bytes, 64 hex digits.
+    pub sha256: String,
+    /// How many rows it has. `rows = counts.instances + left_out`.
+    pub rows: u64,
+    /// Columns that mean something here, by name.
+    pub columns: Vec<String>,
+    /// The other columns, by name; every row's values stand in `published.jsonl`.
+    pub other_columns: Vec<String>,
+    /// Names of tests that a row gives twice in one list, over all rows; they stand once in `instances.jsonl`.
+    pub repeated_tests: u64,
+    /// Rows that are in no instance, in their order.
+    pub left_out: Vec<LeftOutRow>,
+}
+
+/// A row that became no instance.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LeftOutRow {
+    /// Which row, from 1.
+    pub row: u64,
+    /// Its `instance_id`.
+    pub instance_id: String,
+    /// The rule by which.
+    pub rule: RuleId,
+    /// Why, for a reader.
+    pub why: String,
 }
 
 /// Variants of each instance's tree at its `base_commit`.

@@ -22,6 +22,7 @@
 //! | [`check`] | whether a folder is a sound version |
 //! | [`versions`] | a version's folder, written once |
 //! | [`export`] | a version as the files of other tools |
+//! | [`import`] | a published dataset's rows as a version |
 
 mod agree;
 pub mod annotate;
@@ -33,6 +34,7 @@ pub mod docs;
 pub mod entry;
 pub mod error;
 pub mod export;
+pub mod import;
 pub mod input;
 pub mod instance;
 pub mod manifest;

@@ -2,6 +2,7 @@
 
 pub mod annotate;
 pub mod export;
+pub mod import;
 
 use std::collections::BTreeMap;
 
@@ -12,6 +13,7 @@ use super::assemble::{Files, assemble, select};
 use super::check::{Checked, check};
 use super::docs::DocsTask;
 use super::error::EmitError;
+use super::import::ImportError;
 use super::input::{Change, EmitInput, Ended, Step, Verified};
 use super::manifest::{FunnelStep, Source};
 use super::schema;
@@ -118,6 +120,17 @@ pub enum RunError {
         /// Why.
         source: ColumnarError,
     },
+    /// A file of rows cannot be read.
+    #[error("import `{file}`: {source}")]
+    ReadRows {
+        /// The file as the caller named it.
+        file: String,
+        /// The system's word, or the table's.
+        source: std::io::Error,
+    },
+    /// Its rows are no dataset.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// There is no version at this place.
     #[error("check `{folder}`: there is no such folder")]
     NoFolder {
@@ -141,6 +154,10 @@ impl RunError {
             Self::Table { .. } => {
                 vec!["this is a fault of quarry: please report it with the manifest".into()]
             }
+            Self::ReadRows { .. } => {
+                vec!["give a file of JSON lines, of a JSON list, or a Parquet table of rows".into()]
+            }
+            Self::Import(error) => error.hints(),
             Self::NoFolder { .. } => {
                 vec!["give the folder of one version: `manifests/<dataset>/<version>`".into()]
             }

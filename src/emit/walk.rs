@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::entry::{Found, LogEntry, RuleSaid, StageEnded, TestsSaid};
+use super::entry::{Found, Imported, LogEntry, RuleSaid, StageEnded, TestsSaid};
 use super::manifest::{FunnelStep, StepKind};
 use crate::domain::attempt::{AttemptOutcome, Stage};
 use crate::domain::decision::Verdict;
@@ -17,6 +17,8 @@ pub const MINE: &str = "mine";
 pub struct Trail {
     /// That it was found merged.
     pub found: Option<Found>,
+    /// That a row of a published dataset is about it.
+    pub imported: Option<Imported>,
     /// What rules said, by rule.
     pub decisions: BTreeMap<RuleId, RuleSaid>,
     /// How stages ended, by stage.
@@ -30,6 +32,7 @@ impl Trail {
     pub fn add(&mut self, entry: LogEntry) {
         match entry {
             LogEntry::Candidate(found) => self.found = Some(found),
+            LogEntry::Imported(row) => self.imported = Some(row),
             LogEntry::Decision(said) => {
                 self.decisions.insert(said.rule.clone(), said);
             }
@@ -118,14 +121,16 @@ enum Met {
 fn meet(trail: &Trail, step: &mut FunnelStep, entries: &mut Vec<LogEntry>) -> Met {
     match step.kind {
         StepKind::Mine => {
+            let is_there = trail.found.is_some() || trail.imported.is_some();
             entries.extend(trail.found.clone().map(LogEntry::Candidate));
+            entries.extend(trail.imported.clone().map(LogEntry::Imported));
             let own = trail.decisions.values().filter(|said| is_mining(&said.rule));
-            let own: Vec<_> = own.filter(|said| said.kept == trail.found.is_some()).collect();
+            let own: Vec<_> = own.filter(|said| said.kept == is_there).collect();
             entries.extend(own.iter().map(|said| LogEntry::Decision((*said).clone())));
-            match (&trail.found, own.is_empty()) {
-                (Some(_), _) => Met::On,
-                (None, false) => Met::Dropped,
-                (None, true) => Met::Nothing,
+            match (is_there, own.is_empty()) {
+                (true, _) => Met::On,
+                (false, false) => Met::Dropped,
+                (false, true) => Met::Nothing,
             }
         }
         StepKind::Rule => {

@@ -1,6 +1,6 @@
 //! A version's files as audit sees them, and what one rule alone dropped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
 use serde_json::Value;
@@ -17,6 +17,7 @@ use crate::domain::candidate::Candidate;
 use crate::domain::ids::CandidateId;
 use crate::emit::assemble::LOG;
 use crate::emit::entry::LogEntry;
+use crate::emit::import::row::UNTOLD;
 use crate::emit::manifest::FunnelStep;
 use crate::emit::walk::{End, Trail, fresh, trails, walk};
 use crate::emit::{RunError, versions};
@@ -94,6 +95,11 @@ pub fn side(folder: &Utf8Path) -> Result<Side, PipelineError> {
         instances: rows.collect(),
         funnel: version.manifest.funnel.iter().map(step).collect(),
         locks: locks.collect(),
+        untold: if version.manifest.import.is_some() {
+            UNTOLD.iter().map(|name| (*name).to_owned()).collect()
+        } else {
+            BTreeSet::new()
+        },
     })
 }
 
@@ -150,7 +156,7 @@ fn told(entry: &LogEntry) -> Dropped {
             ended.reason.clone(),
             Value::Null,
         ),
-        LogEntry::Candidate(_) => (
+        LogEntry::Candidate(_) | LogEntry::Imported(_) => (
             Stage::Mine.name().to_owned(),
             "undecided",
             String::new(),

@@ -160,7 +160,7 @@ impl PipelineError {
                 vec!["use another recipe, or add the repository to its `source.repositories`".to_owned()]
             }
             Self::NothingMined { .. } => {
-                vec!["mine one first: `quarry mine --mirror PATH|URL`, or `quarry run RECIPE --mirror PATH|URL`".to_owned()]
+                vec!["mine one first: `quarry mine --mirror PATH|URL`, or give `--mirror PATH|URL` to `quarry run RECIPE` or `quarry evaluate VERSION`".to_owned()]
             }
             Self::NoCandidate { id } => {
                 vec![format!("`quarry explain '{id}'` says what is known of it")]

@@ -1,4 +1,5 @@
-//! A version and predictions → what their tests say, in the very environments that made the oracles.
+//! A version and predictions → what their tests say, in the very environments that made the oracles: as they were built in this
+//! workspace, or built again of the version's locks in another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,7 +11,7 @@ use super::error::PipelineError;
 use super::prove::{Means, Prover};
 use super::run::Settings;
 use super::source::sources_of;
-use super::version::{Version, candidate_of};
+use super::version::{Placed, Version, candidate_of};
 use crate::build::run::BuildOutcome;
 use crate::domain::candidate::Candidate;
 use crate::domain::event::Event;
@@ -22,6 +23,7 @@ use crate::evaluate::predictions::{Prediction, Settled, settle};
 use crate::evaluate::report::{Beside, Conditions, Kind, Parts, Report};
 use crate::evaluate::result::{Outcome as Judged, Run};
 use crate::evaluate::run::{Evaluator, Request as RunRequest, Subject};
+use crate::evaluate::swebench;
 use crate::mine::split::Splitter;
 use crate::recipe::model::EnvironmentRecipe;
 use crate::sandbox::Room;
@@ -66,11 +68,43 @@ pub struct Request {
     pub settings: Settings,
 }
 
+/// An evaluation that came to its end.
+#[derive(Debug)]
+pub struct Done {
+    /// What it found.
+    pub report: Report,
+    /// The patch of every instance that has one.
+    pub patches: BTreeMap<InstanceId, Vec<u8>>,
+}
+
+impl Done {
+    /// The files that SWE-bench's harness would have left of this evaluation, by their names below a folder that its
+    /// programs are started in.
+    pub fn swebench_logs(&self, version: &Version) -> swebench::Logs {
+        let rows: BTreeMap<&InstanceId, &Instance> = version
+            .instances
+            .iter()
+            .map(|row| (&row.instance_id, row))
+            .collect();
+        let judged = self.report.outcomes.iter().filter_map(|outcome| {
+            let row = rows.get(&outcome.instance_id)?;
+            Some(swebench::Judged {
+                outcome,
+                patch: self.patches.get(&outcome.instance_id).map(Vec::as_slice),
+                fail_to_pass: &row.fail_to_pass,
+                pass_to_pass: &row.pass_to_pass,
+            })
+        });
+        let run = format!("{}-{}", self.report.dataset, self.report.version);
+        swebench::logs(&run, &self.report.model, judged)
+    }
+}
+
 /// How it ended.
 #[derive(Debug)]
 pub enum Outcome {
     /// Every instance has its class.
-    Done(Box<Report>),
+    Done(Box<Done>),
     /// The user asked to stop; runs that were finished are recorded.
     Interrupted,
 }
@@ -116,6 +150,7 @@ pub async fn run(context: &Context, version: &Version, request: Request) -> Resu
         },
     )?;
     let judge = Judge {
+        version,
         prover,
         evaluator,
         brake: Brake::new(
@@ -177,7 +212,18 @@ pub async fn run(context: &Context, version: &Version, request: Request) -> Resu
         stage: "evaluate",
         note: format!("{} of {whole} resolved", report.scores.success.numerator),
     });
-    Ok(Outcome::Done(Box::new(report)))
+    let patches = rows.iter().filter_map(|row| {
+        let patch = match kind {
+            Kind::Gold => bytes(row, PatchField::Patch),
+            Kind::Null => vec![],
+            Kind::Predictions => settled.predictions.get(&row.instance_id)?.patch.clone(),
+        };
+        Some((row.instance_id.clone(), patch))
+    });
+    Ok(Outcome::Done(Box::new(Done {
+        patches: patches.collect(),
+        report,
+    })))
 }
 
 fn named(model: &str) -> Settled {
@@ -202,6 +248,7 @@ fn chosen<'a>(version: &'a Version, only: &[InstanceId]) -> Result<Vec<&'a Insta
 }
 
 struct Judge<'a> {
+    version: &'a Version,
     prover: Prover<'a>,
     evaluator: Evaluator,
     brake: Brake,
@@ -223,7 +270,11 @@ impl Judge<'_> {
     async fn one(&self, row: &Instance) -> Result<Option<Judged>, PipelineError> {
         let gold = bytes(row, PatchField::Patch);
         let repo = row.repo.to_string();
-        let month: String = row.merged_at.to_string().chars().take("YYYY-MM".len()).collect();
+        // Nobody knows when an imported row's change was merged.
+        let month = row.merged_at.map_or_else(
+            || "unknown".to_owned(),
+            |merged| merged.to_string().chars().take("YYYY-MM".len()).collect(),
+        );
         let about = About {
             id: &row.instance_id,
             repo: &repo,
@@ -254,12 +305,9 @@ impl Judge<'_> {
         gold: &[u8],
         patch: &[u8],
     ) -> Result<Option<Vec<Run>>, PipelineError> {
-        let Some(known) = self.known(row, gold)? else {
-            let detail = format!(
-                "the workspace does not know the environment `{}`",
-                row.environment
-            );
-            return Ok(Some(vec![infra("no-environment", detail)]));
+        let known = match self.known(row, gold)? {
+            Ok(known) => known,
+            Err((reason, detail)) => return Ok(Some(vec![infra(reason, detail)])),
         };
         if let Some(runs) = self.evaluator.recorded(&known.subject, patch, self.runs)? {
             return Ok(Some(runs));
@@ -280,10 +328,10 @@ impl Judge<'_> {
             }
             BuildOutcome::Cancelled => return Ok(None),
         };
-        if built.environment.key != row.environment {
+        if built.environment.key != known.subject.environment_key {
             let detail = format!(
                 "it is built as `{}`, not as `{}`",
-                built.environment.key, row.environment
+                built.environment.key, known.subject.environment_key
             );
             return Ok(Some(vec![infra("other-environment", detail)]));
         }
@@ -296,14 +344,30 @@ impl Judge<'_> {
         Ok(self.evaluator.run(&request, patch, self.runs).await?)
     }
 
-    /// What the workspace knows of the instance, if it was verified there.
-    fn known(&self, row: &Instance, gold: &[u8]) -> Result<Option<Known>, PipelineError> {
+    /// The instance's candidate and its environment; else why it cannot be evaluated here, in a word and a sentence.
+    fn known(
+        &self,
+        row: &Instance,
+        gold: &[u8],
+    ) -> Result<Result<Known, (&'static str, String)>, PipelineError> {
         let id = candidate_of(row);
         let Some(candidate) = self.prover.context.store.candidate(&id)? else {
-            return Ok(None);
+            let detail = format!(
+                "the workspace has read no mirror of {} with this pull request: `--mirror` names one",
+                row.repo
+            );
+            return Ok(Err(("no-mirror", detail)));
         };
-        let Some(recipe) = self.prover.environment_of(row, &candidate)? else {
-            return Ok(None);
+        if candidate.base_commit != row.base_commit {
+            let detail = format!(
+                "its base commit is {}, and the mirror here says {}",
+                row.base_commit, candidate.base_commit
+            );
+            return Ok(Err(("other-base", detail)));
+        }
+        let Placed { recipe, key } = match self.prover.place_of(self.version, row, &candidate)? {
+            Ok(placed) => placed,
+            Err(detail) => return Ok(Err(("no-environment", detail))),
         };
         let touched = row.splits.iter().filter(|file| file.part == Some(Part::Test));
         let subject = Subject {
@@ -315,11 +379,11 @@ impl Judge<'_> {
             scope: row.scope,
             fail_to_pass: row.fail_to_pass.clone(),
             pass_to_pass: row.pass_to_pass.clone(),
-            environment_key: row.environment.clone(),
+            environment_key: key,
             variables: recipe.env.clone(),
             settings: recipe.verification(&self.prover.recipe.verification),
         };
-        Ok(Some(Known {
+        Ok(Ok(Known {
             candidate,
             recipe,
             subject,

@@ -122,6 +122,7 @@ pub async fn run(context: &Context, folder: &Utf8Path, settings: Settings) -> Re
         manifest,
         instances,
         loaded,
+        locks: _,
     } = version::read(folder)?;
     let recipe = &loaded.recipe;
     let mut docker = settings.docker;

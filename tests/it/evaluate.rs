@@ -230,6 +230,42 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("its gold patch was not resolved"), "{said}");
 
+    // A workspace that knows nothing needs the mirror, and builds each environment again of the version's lock.
+    let elsewhere = temp.path().join("elsewhere");
+    let there = |more: &[&str]| {
+        let mut command = quarry(&elsewhere);
+        let only = rows[..2]
+            .iter()
+            .flat_map(|row| ["--only", row.instance_id.as_str()]);
+        command
+            .args(["--json", "evaluate", version.to_str().unwrap(), "--gold"])
+            .args(only)
+            .args(more);
+        command
+    };
+    let refused = there(&[]).output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("quarry mine --mirror"), "{said}");
+    let told: Report = serde_json::from_slice(&succeed(&mut there(&["--sample"])).stdout).unwrap();
+    assert!(
+        told.outcomes.iter().all(|one| one.class == Class::Resolved),
+        "{:?}",
+        classes(&told)
+    );
+    let ledger = elsewhere.join(".quarry/ledger.db");
+    let store = Store::open_read_only(Utf8Path::from_path(&ledger).unwrap()).unwrap();
+    let built = store.attempts(Some(Stage::Build), None).unwrap();
+    let keys: BTreeSet<_> = built
+        .iter()
+        .map(|attempt| attempt.result.as_ref().unwrap()["environment"]["key"].to_string())
+        .collect();
+    let named: BTreeSet<_> = rows[..2]
+        .iter()
+        .map(|row| serde_json::json!(row.environment).to_string())
+        .collect();
+    assert_eq!(keys, named);
+
     // A bad line stops everything before anything runs.
     std::fs::write(&file, "{\"instance_id\": 1}\n").unwrap();
     let output = evaluate(&["--predictions", predictions], "bad").output().unwrap();

@@ -7,17 +7,21 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
+use camino::Utf8Path;
 use quarry::domain::ids::TestId;
 use quarry::domain::outcome::TestStatus;
 use quarry::domain::test_name;
 use quarry::emit::instance::Instance;
+use quarry::evaluate::result::{Class, Outcome};
+use quarry::evaluate::run::write_logs;
+use quarry::evaluate::{Report, swebench};
 use serde_json::Value;
 
-use crate::program::{QUARRY, root, sample_run, succeed};
+use crate::program::{QUARRY, quarry, root, sample_run, succeed};
 
 /// One run of the sample and its version, for every test of this process.
 struct Sample {
-    _temp: tempfile::TempDir,
+    temp: tempfile::TempDir,
     version: PathBuf,
     instances: Vec<Instance>,
 }
@@ -34,7 +38,7 @@ fn sample() -> &'static Sample {
             .map(|line| serde_json::from_str(line).unwrap())
             .collect();
         Sample {
-            _temp: temp,
+            temp,
             version,
             instances,
         }
@@ -76,6 +80,7 @@ fn every_reader_accepts_its_export() {
     croissant_is_valid_and_its_records_are_the_rows(&temp.path().join("croissant"));
     harbor_reads_its_tasks(&temp.path().join("harbor"), instances);
     inspect_reads_its_samples(&temp.path().join("inspect"), instances);
+    the_swebench_package_grades_runs_as_we_do(temp.path(), instances);
 
     // A bare name is a folder here.
     let mut bare = Command::new(QUARRY);
@@ -178,6 +183,107 @@ fn the_swebench_package_reads_and_grades(target: &Path, instances: &[Instance]) 
             assert_eq!(verdict, resolved, "{model} {instance}");
         }
     }
+}
+
+/// Evaluations of gold, of the empty patch and of a mixed lot, for real: the package grades each instance as we do.
+fn the_swebench_package_grades_runs_as_we_do(temp: &Path, instances: &[Instance]) {
+    let logs = temp.join("run-logs");
+    let mixed = temp.join("mixed.jsonl");
+    fs::write(&mixed, mixed_predictions(instances)).unwrap();
+    let mut reports = BTreeMap::new();
+    for (model, what) in [
+        ("gold", vec!["--gold"]),
+        ("null", vec!["--null"]),
+        ("mixed", vec!["--predictions", mixed.to_str().unwrap()]),
+    ] {
+        let mut command = quarry(sample().temp.path());
+        command
+            .args(["--json", "evaluate"])
+            .arg(&sample().version)
+            .args(what);
+        command
+            .arg("--out")
+            .arg(temp.join(model))
+            .arg("--swebench-logs")
+            .arg(&logs);
+        let report: Report = serde_json::from_slice(&succeed(&mut command).stdout).unwrap();
+        reports.insert(model, report);
+    }
+    // And one run in which a test that must still pass was skipped.
+    let mut skipped = reports["gold"].outcomes[0].clone();
+    let row = instances
+        .iter()
+        .find(|row| row.instance_id == skipped.instance_id)
+        .unwrap();
+    skipped.class = Class::Unresolved;
+    skipped
+        .not_passed
+        .insert(row.pass_to_pass[0].clone(), TestStatus::Skipped);
+    let judged = swebench::Judged {
+        outcome: &skipped,
+        patch: Some(b"a patch"),
+        fail_to_pass: &row.fail_to_pass,
+        pass_to_pass: &row.pass_to_pass,
+    };
+    let made = swebench::logs("skipping", "skipping", [judged]);
+    assert_eq!(made.differing, [skipped.instance_id.clone()]);
+    write_logs(Utf8Path::from_path(&logs).unwrap(), &made).unwrap();
+
+    let graded = read("grade_run", &[&temp.join("swebench"), &logs]);
+    let classes: std::collections::BTreeSet<&str> = reports["mixed"]
+        .outcomes
+        .iter()
+        .map(|one| one.class.name())
+        .collect();
+    assert_eq!(
+        Vec::from_iter(classes),
+        ["empty", "missing", "not_applied", "resolved", "unresolved"]
+    );
+    for (model, report) in &reports {
+        let told = &graded[*model];
+        assert_eq!(told["theirs"], told["ours"], "{model}");
+        let held = |outcome: &&Outcome| {
+            let row = instances
+                .iter()
+                .find(|row| row.instance_id == outcome.instance_id)
+                .unwrap();
+            // The package reads text.
+            row.base64_fields.is_empty()
+        };
+        let resolved: Vec<_> = report
+            .outcomes
+            .iter()
+            .filter(held)
+            .filter(|outcome| outcome.class == Class::Resolved)
+            .map(|outcome| outcome.instance_id.to_string())
+            .collect();
+        assert_eq!(
+            told["summary"]["resolved_ids"],
+            serde_json::json!(resolved),
+            "{model}"
+        );
+        assert_eq!(resolved.is_empty(), *model == "null");
+    }
+    let id = skipped.instance_id.to_string();
+    assert_eq!(graded["skipping"]["theirs"][&id]["resolved"], true);
+    assert_eq!(graded["skipping"]["ours"][&id]["resolved"], false);
+}
+
+/// Gold for some; for others a patch that leaves the fault, one that does not apply, an empty one, and none.
+fn mixed_predictions(instances: &[Instance]) -> String {
+    let mut lines = String::new();
+    for (index, row) in instances.iter().enumerate() {
+        let patch = match index % 5 {
+            0 => row.patch.clone(),
+            1 => "diff --git a/NOTES b/NOTES\nnew file mode 100644\n--- /dev/null\n+++ b/NOTES\n@@ -0,0 +1 @@\n+PASSED\n".to_owned(),
+            2 => "diff --git a/none.py b/none.py\n--- a/none.py\n+++ b/none.py\n@@ -1 +1 @@\n-a\n+b\n".to_owned(),
+            3 => String::new(),
+            _ => continue,
+        };
+        let line = serde_json::json!({"instance_id": row.instance_id, "model_patch": patch, "model_name_or_path": "mixed"});
+        lines += &(line.to_string() + "\n");
+    }
+    lines
 }
 
 /// The rows as they stand in the version's file.

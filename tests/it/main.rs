@@ -19,6 +19,7 @@ mod export;
 mod github_model;
 #[path = "../shared/hostile.rs"]
 mod hostile;
+mod import;
 mod kill;
 mod notes;
 #[path = "../shared/program.rs"]

@@ -80,11 +80,11 @@ fn check_instance(row: &Row, instance: &Instance) {
         assert_eq!(json(status), row.text("before_gold"), "{id}");
     }
     assert_eq!(json(&instance.merge_kind), row.text("merge"), "{id}");
-    assert_eq!(instance.merge_branch, row.text("branch"), "{id}");
+    assert_eq!(instance.merge_branch.as_deref(), Some(row.text("branch")), "{id}");
     for (key, commit) in [
         ("base_commit", instance.base_commit),
-        ("merge_base", instance.merge_base),
-        ("merge_commit", instance.merge_commit),
+        ("merge_base", instance.merge_base.unwrap()),
+        ("merge_commit", instance.merge_commit.unwrap()),
     ] {
         assert_eq!(commit.to_string(), row.text(key), "{key} of {id}");
     }

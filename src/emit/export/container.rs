@@ -16,6 +16,12 @@ pub const REPORT: &[u8] = include_bytes!("../../../data/export/quarry_report.py"
 
 /// Why an instance cannot be tested by shell lines alone.
 pub fn refusal(instance: &Instance) -> Option<String> {
+    if instance.environment.is_none() {
+        return Some(
+            "it was imported, and nobody knows its environment: verify it again first (`reverify.toml`)"
+                .to_owned(),
+        );
+    }
     match instance.setup.runner.as_str() {
         "pytest" | "unittest" => None,
         "" => {
@@ -34,14 +40,17 @@ pub fn dockerfile(version: &Version, instance: &Instance) -> String {
         "# {} of {} {}: the network is needed when this is built, not when tests run.\n\
          FROM python:{}-slim\n\
          RUN apt-get update && apt-get install -y --no-install-recommends git build-essential && rm -rf /var/lib/apt/lists/*\n",
-        instance.instance_id, dataset.name, dataset.version, instance.interpreter
+        instance.instance_id,
+        dataset.name,
+        dataset.version,
+        instance.interpreter.as_deref().unwrap_or_default()
     );
     let resolver = resolver(version, instance);
     let _ = writeln!(text, "RUN pip install --no-cache-dir {resolver}");
     let _ = writeln!(
         text,
         "ENV UV_SYSTEM_PYTHON=1 UV_NO_CACHE=1 UV_EXCLUDE_NEWER={}",
-        instance.exclude_newer
+        instance.exclude_newer.unwrap_or(instance.created_at)
     );
     for (name, value) in &instance.setup.variables {
         let _ = writeln!(text, "ENV {name}={}", quoted(value));
@@ -82,7 +91,7 @@ fn resolver(version: &Version, instance: &Instance) -> String {
     let environments = &version.manifest.environments;
     let entry = environments
         .iter()
-        .find(|entry| entry.key == instance.environment);
+        .find(|entry| entry.key == instance.environment_key());
     let named = entry.map_or("uv", |entry| entry.resolver.as_str());
     let mut words = named.split_whitespace();
     match (words.next(), words.next()) {

@@ -61,7 +61,7 @@ pub fn metadata(version: &Version, file: &str, bytes: &[u8]) -> Result<Value, Em
     let date = version
         .instances
         .iter()
-        .map(|instance: &Instance| instance.merged_at)
+        .map(|instance: &Instance| instance.merged_at.unwrap_or(instance.created_at))
         .max();
     Ok(json!({
         "@context": context(),

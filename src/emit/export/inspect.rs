@@ -44,7 +44,7 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
                 "FAIL_TO_PASS": test_name::words(&instance.fail_to_pass),
                 "PASS_TO_PASS": test_name::words(&instance.pass_to_pass),
                 "interpreter": instance.interpreter,
-                "exclude_newer": instance.exclude_newer.to_string(),
+                "exclude_newer": instance.exclude_newer.map(|moment| moment.to_string()),
                 "setup": instance.setup,
             },
         }))?);

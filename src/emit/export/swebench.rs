@@ -1,5 +1,8 @@
 //! For the `swebench` package (5.0): rows as JSON lines that its dataset loader and its `make_test_spec` take, and the tree
-//! of its task repositories (`swebench.task.repo`): one folder an instance.
+//! of its task repositories (`swebench.task.repo`): one folder an instance. An import's rows are those that were published,
+//! column by column and in their order; it has no task tree, for nobody knows their environments.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -7,6 +10,7 @@ use super::container;
 use super::version::{Exported, Version, document, line};
 use crate::domain::test_name;
 use crate::emit::error::EmitError;
+use crate::emit::import::published::Columns;
 use crate::emit::instance::{Instance, PatchField};
 
 /// The split that every task is in.
@@ -20,6 +24,12 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
     let dataset = &version.manifest.dataset;
     let name = format!("quarry/{}", dataset.name);
     let mut exported = Exported::default();
+    if let Some(published) = &version.published {
+        exported
+            .files
+            .insert(format!("{}.jsonl", dataset.name), there(version, published));
+        return Ok(exported);
+    }
     let mut rows = vec![];
     for instance in &version.instances {
         let patches = [PatchField::Patch, PatchField::TestPatch];
@@ -40,6 +50,25 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
     let config = format!("datasets:\n- {name}\nsplits:\n- {SPLIT}\n");
     exported.files.insert("sweb.yaml".to_owned(), config.into_bytes());
     Ok(exported)
+}
+
+/// Of the published rows those that are instances.
+fn there(version: &Version, published: &[u8]) -> Vec<u8> {
+    let ids: BTreeSet<&str> = version
+        .instances
+        .iter()
+        .map(|row| row.instance_id.as_str())
+        .collect();
+    let lines = published.split_inclusive(|byte| *byte == b'\n');
+    let is_there = |line: &&[u8]| {
+        serde_json::from_slice::<Columns>(line).is_ok_and(|columns| {
+            let id = columns
+                .get("instance_id")
+                .and_then(|id| serde_json::from_str::<String>(id).ok());
+            id.is_some_and(|id| ids.contains(id.as_str()))
+        })
+    };
+    lines.filter(is_there).collect::<Vec<_>>().concat()
 }
 
 /// The image's name as the package derives it from the instance.

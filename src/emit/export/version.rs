@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{harbor, hf, inspect, swebench};
 use crate::domain::ids::InstanceId;
-use crate::emit::assemble::{Files, INSTANCES, LOCKS, MANIFEST};
+use crate::emit::assemble::{Files, INSTANCES, LOCKS, MANIFEST, PUBLISHED};
 use crate::emit::canonical;
 use crate::emit::error::EmitError;
 use crate::emit::instance::Instance;
@@ -37,6 +37,8 @@ pub struct Version {
     pub instances: Vec<Instance>,
     /// The rows as they stand in the file.
     pub rows: Vec<u8>,
+    /// The rows as they were published, for an import.
+    pub published: Option<Vec<u8>>,
     /// The locks, by their address.
     pub locks: BTreeMap<String, Vec<u8>>,
 }
@@ -72,6 +74,7 @@ impl Version {
             instances: lines
                 .map(|line| parse(INSTANCES, line))
                 .collect::<Result<_, _>>()?,
+            published: files.get(PUBLISHED).cloned(),
             locks: locks.collect(),
             rows,
         })
@@ -79,7 +82,8 @@ impl Version {
 
     /// The lock of an instance.
     pub fn lock(&self, instance: &Instance) -> &[u8] {
-        let lock = self.locks.get(instance.lock.as_str());
+        let lock = instance.lock.as_ref();
+        let lock = lock.and_then(|lock| self.locks.get(lock.as_str()));
         lock.map(Vec::as_slice).unwrap_or_default()
     }
 }

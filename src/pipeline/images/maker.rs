@@ -53,7 +53,8 @@ impl Maker<'_> {
         let Some(environment) = self.prover.environment_of(row, candidate)? else {
             let reason = format!(
                 "the workspace does not know the environment `{}`, or the base image has no Python {} for it",
-                row.environment, row.interpreter
+                row.environment_key(),
+                row.interpreter.as_deref().unwrap_or_default()
             );
             return Ok(Some(Err(reason)));
         };
@@ -95,7 +96,7 @@ impl Maker<'_> {
             .finish();
         let environment = KeyHasher::new("environment-image", VERSION)
             .part("below", interpreter.as_bytes())
-            .part("environment", row.environment.as_bytes())
+            .part("environment", row.environment_key().as_bytes())
             .finish();
         let instance = KeyHasher::new("instance-image", VERSION)
             .part("below", environment.as_bytes())
@@ -226,7 +227,7 @@ fn instance(row: &Instance, keys: &Keys) -> Wanted {
     let labels = [
         ("io.quarry.instance", row.instance_id.to_string()),
         ("io.quarry.base-commit", row.base_commit.to_string()),
-        ("io.quarry.environment", row.environment.clone()),
+        ("io.quarry.environment", row.environment_key().to_owned()),
     ];
     Wanted {
         repository: "quarry/instance".to_owned(),
