@@ -22,6 +22,7 @@ mod hostile;
 mod import;
 mod kill;
 mod notes;
+mod pages;
 #[path = "../shared/program.rs"]
 mod program;
 #[path = "../shared/prove.rs"]
