@@ -12,6 +12,8 @@ mod base;
 mod cli;
 mod daemon;
 mod drills;
+#[path = "../shared/evaluate.rs"]
+mod evaluate_hostile;
 #[path = "../shared/hostile.rs"]
 mod hostile;
 mod images;
