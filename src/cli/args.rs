@@ -137,6 +137,9 @@ pub struct DoctorArgs {
     /// Look into this base image, too: whether uv runs in it, and which interpreters there are
     #[arg(long, value_name = "IMAGE")]
     pub base_image: Option<String>,
+    /// Ask this API (GitHub's own: `https://api.github.com`) what is left of each token's limits; else nobody is asked
+    #[arg(long, value_name = "URL")]
+    pub github_api: Option<String>,
 }
 
 /// `quarry check`.

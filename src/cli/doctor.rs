@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::time::Duration;
 
+use secrecy::SecretString;
 use serde::Serialize;
 use tokio::process::Command;
+use tokio_util::sync::CancellationToken;
 
 use super::args::DoctorArgs;
 use super::error::CliError;
@@ -14,7 +19,15 @@ use super::machine::Machine;
 use super::run::base_image;
 use super::session::Session;
 use crate::build::run::base_image as look_into;
+use crate::clock::SystemClock;
+use crate::domain::event::Silent;
+use crate::github::rest::RateLimit;
+use crate::github::{Client, GithubError, Settings};
 use crate::sandbox::{self, ProbeState, Room, RoomKind};
+
+/// How long anybody else is waited for.
+const PATIENCE: Duration = Duration::from_secs(10);
+const GITHUB_HOST: &str = "github.com";
 
 /// One line of the answer.
 #[derive(Serialize)]
@@ -78,6 +91,7 @@ pub(super) async fn run(args: &DoctorArgs, session: &Session) -> Result<ExitCode
                 hints: line.hints,
             }),
     );
+    lines.extend(tokens(&machine, args.github_api.as_deref()).await);
     if let Some(image) = &args.base_image {
         lines.push(in_image(image, &machine, scratch.path())?);
     }
@@ -88,6 +102,102 @@ pub(super) async fn run(args: &DoctorArgs, session: &Session) -> Result<ExitCode
     } else {
         ExitCode::Unsound
     })
+}
+
+/// GitHub's tokens: where they are from and how many, never what they are; with an API's address, what is left of each.
+async fn tokens(machine: &Machine, api: Option<&str>) -> Vec<Line> {
+    const WHAT: &str = "GitHub tokens";
+    let host = api
+        .and_then(|api| api.split_once("://"))
+        .map_or(GITHUB_HOST, |(_, rest)| rest);
+    let host = host.split(['/', ':']).next().unwrap_or(host);
+    let host = if host == "api.github.com" {
+        GITHUB_HOST
+    } else {
+        host
+    };
+    let sources = machine.github_token_sources();
+    let mut found: Vec<String> = sources
+        .iter()
+        .map(|(name, count)| format!("{count} in {name}"))
+        .collect();
+    if found.is_empty() && gh_has_one(machine, host).await {
+        found.push("1 that `gh auth token` tells".to_owned());
+    }
+    if found.is_empty() {
+        return vec![Line {
+            what: WHAT.to_owned(),
+            state: "less",
+            found: "none: mirrors can be mined, GitHub cannot be asked".to_owned(),
+            hints: vec![
+                "set GITHUB_TOKEN (it needs no scope for what is public), or log in with `gh auth login`"
+                    .to_owned(),
+            ],
+        }];
+    }
+    let mut lines = vec![Line::good(WHAT, found.join(", "))];
+    let Some(api) = api else { return lines };
+    let tokens = machine.github_tokens(host);
+    let of = tokens.len();
+    for (place, token) in (1..).zip(tokens) {
+        let what = format!("token {place} of {of}");
+        lines.push(match tokio::time::timeout(PATIENCE, left(api, token)).await {
+            Ok(Ok(said)) => Line::good(&what, said),
+            Ok(Err(error)) => Line {
+                hints: error.hints(),
+                ..Line::bad(&what, format!("failed to {error}"), "")
+            },
+            Err(_) => Line::bad(
+                &what,
+                format!("`{api}` does not answer"),
+                "check the address and the network; mirrors can be mined without it",
+            ),
+        });
+    }
+    lines
+}
+
+/// What is left of a token's limits, for a reader.
+async fn left(api: &str, token: SecretString) -> Result<String, GithubError> {
+    let mut settings = Settings::new(vec![token]);
+    api.clone_into(&mut settings.api);
+    settings.timeout = PATIENCE;
+    let client = Client::new(
+        settings,
+        Arc::new(SystemClock),
+        Arc::new(Silent),
+        CancellationToken::new(),
+    )?;
+    Ok(client.limits().await?.map_or_else(
+        || "the server knows no limits".to_owned(),
+        |limits| {
+            let told = |name: &str, limit: RateLimit| {
+                format!(
+                    "{} of {} {name} left until {}",
+                    limit.remaining, limit.limit, limit.resets_at
+                )
+            };
+            format!(
+                "{}, {}",
+                told("points", limits.points),
+                told("requests", limits.requests)
+            )
+        },
+    ))
+}
+
+/// Whether `gh` knows a token of this host; one that waits for somebody to type is not waited for.
+async fn gh_has_one(machine: &Machine, host: &str) -> bool {
+    let Some(gh) = machine.program("gh") else {
+        return false;
+    };
+    let mut command = Command::new(gh);
+    command
+        .args(["auth", "token", "--hostname", host])
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    let output = tokio::time::timeout(PATIENCE, command.output()).await;
+    matches!(output, Ok(Ok(output)) if output.status.success() && !output.stdout.trim_ascii().is_empty())
 }
 
 /// What containers would begin from.

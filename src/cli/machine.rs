@@ -12,6 +12,13 @@ use crate::build::run::BuildSettings;
 use crate::recipe::python::PythonSpec;
 use crate::sandbox::DockerSettings;
 
+/// Variables that hold tokens, in the order in which they are used.
+const TOKENS: [&str; 3] = ["GITHUB_TOKENS", "GITHUB_TOKEN", "GH_TOKEN"];
+
+fn is_between(c: char) -> bool {
+    c == ',' || c.is_whitespace()
+}
+
 /// The user's environment. It may hold secrets, so it cannot be shown.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Machine {
@@ -77,11 +84,29 @@ impl Machine {
         Ok(())
     }
 
+    /// Where GitHub's tokens come from, with how many new ones each variable names; their values are in nothing of it.
+    pub fn github_token_sources(&self) -> Vec<(&'static str, usize)> {
+        let mut seen: Vec<&str> = Vec::new();
+        let mut sources = vec![];
+        for name in TOKENS {
+            let list = self.variables.get(name).map_or("", String::as_str);
+            let before = seen.len();
+            for text in list.split(is_between) {
+                if !text.is_empty() && !seen.contains(&text) {
+                    seen.push(text);
+                }
+            }
+            if seen.len() > before {
+                sources.push((name, seen.len() - before));
+            }
+        }
+        sources
+    }
+
     /// GitHub's tokens: those of `GITHUB_TOKENS` (separated by commas or spaces), `GITHUB_TOKEN` and `GH_TOKEN`, each
     /// once; where there is none, the one that `gh auth token` tells of this host.
     pub fn github_tokens(&self, host: &str) -> Vec<SecretString> {
-        let named = ["GITHUB_TOKENS", "GITHUB_TOKEN", "GH_TOKEN"].map(|name| self.variables.get(name));
-        let is_between = |c: char| c == ',' || c.is_whitespace();
+        let named = TOKENS.map(|name| self.variables.get(name));
         let mut texts: Vec<&str> = Vec::new();
         for text in named
             .into_iter()

@@ -43,7 +43,73 @@ struct Changed {
     updated_at: Timestamp,
 }
 
+/// One of a token's limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RateLimit {
+    /// How much it may spend in an hour.
+    pub limit: u64,
+    /// What is left of it.
+    pub remaining: u64,
+    /// Until when.
+    pub resets_at: Timestamp,
+}
+
+/// What is left of a token's limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Points of GraphQL.
+    pub points: RateLimit,
+    /// Requests of REST.
+    pub requests: RateLimit,
+}
+
+#[derive(Deserialize)]
+struct Resources {
+    resources: Both,
+}
+
+#[derive(Deserialize)]
+struct Both {
+    core: One,
+    graphql: One,
+}
+
+#[derive(Deserialize)]
+struct One {
+    limit: u64,
+    remaining: u64,
+    reset: i64,
+}
+
+impl One {
+    fn read(&self) -> RateLimit {
+        RateLimit {
+            limit: self.limit,
+            remaining: self.remaining,
+            resets_at: Timestamp::from_second(self.reset).unwrap_or_default(),
+        }
+    }
+}
+
 impl Client {
+    /// What is left of the token's limits, which asking does not count ("Get rate limit status for the authenticated user");
+    /// `None` where the server has none.
+    ///
+    /// # Errors
+    /// [`GithubError`].
+    pub async fn limits(&self) -> Result<Option<Limits>, GithubError> {
+        let what = "the token's limits";
+        let (_, (status, body)) = self.follow("/rate_limit", what, None).await?;
+        if status == 404 {
+            return Ok(None);
+        }
+        let Resources { resources } = parse(what, &body)?;
+        Ok(Some(Limits {
+            points: resources.graphql.read(),
+            requests: resources.core.read(),
+        }))
+    }
+
     /// What became of an issue's number that GraphQL knows nothing of.
     pub(super) async fn fate(&self, repo: &RepoName, number: u32) -> Result<IssueFate, GithubError> {
         let what = format!("issue {repo}#{number}");

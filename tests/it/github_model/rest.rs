@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::server::{Reply, Request};
-use super::{Inner, Purse, json_reply, limit_headers};
+use super::{HOURLY, Inner, Purse, json_reply, limit_headers};
 
 impl Inner {
     pub(super) fn rest(&mut self, request: &Request, purse: &mut Purse) -> Reply {
@@ -18,6 +18,13 @@ impl Inner {
         let parts: Vec<&str> = place.trim_start_matches('/').split('/').collect();
         let headers = limit_headers(purse.rest, purse.resets_at);
         let gone = |status: u16, message: &str| json_reply(status, &headers, &json!({ "message": message }));
+        if parts == ["rate_limit"] {
+            // Not counted.
+            purse.rest += 1;
+            let of = |remaining: u64| json!({ "limit": HOURLY, "remaining": remaining, "reset": purse.resets_at.as_second() });
+            let body = json!({ "resources": { "core": of(purse.rest), "graphql": of(purse.points) } });
+            return json_reply(200, &headers, &body);
+        }
         let (owner, name, rest) = match parts.as_slice() {
             ["repos", owner, name, rest @ ..] => (*owner, *name, rest),
             // Where redirections lead: by the repository's id, which in the model is its flat name.
