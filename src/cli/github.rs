@@ -9,6 +9,7 @@ use super::session::Session;
 use crate::domain::forge::RepositoryFacts;
 use crate::github::address::{GITHUB, clone_base};
 use crate::github::{Budget, Settings, Spent};
+use crate::mine::release_notes::run::outside::AskedClosers;
 use crate::mine::run::MineError;
 use crate::mine::run::enrich::{Asked, Estimate};
 use crate::pipeline::PipelineError;
@@ -125,15 +126,25 @@ fn would_cost(estimate: &Estimate) -> String {
             format!("{least} to {most}")
         }
     };
-    format!(
+    let mut text = String::new();
+    if estimate.issues_in_notes > 0 {
+        let _ = writeln!(
+            text,
+            "release notes name {} issues of which git does not tell who closed them",
+            estimate.issues_in_notes
+        );
+    }
+    let _ = writeln!(
+        text,
         "asking GitHub about {} pull requests and the issues they close ({} named in git, {} if each closes another):\n  \
-         {} requests, {} points; a token has 5000 points an hour\n",
+         {} requests, {} points; a token has 5000 points an hour",
         estimate.pulls,
         estimate.issues_named,
         estimate.issues_most,
         range(estimate.requests),
         range(estimate.points)
-    )
+    );
+    text
 }
 
 fn asked(asked: &Asked) -> String {
@@ -141,6 +152,9 @@ fn asked(asked: &Asked) -> String {
     if let Some(facts) = &asked.repository {
         let _ = writeln!(text, "on GitHub: {}", one_line(facts));
         let _ = writeln!(text, "  {:>6} releases", asked.releases);
+    }
+    if let Some(closers) = &asked.closers {
+        text.push_str(&self::closers(closers));
     }
     if asked.wanted > 0 {
         let _ = writeln!(
@@ -162,8 +176,20 @@ fn asked(asked: &Asked) -> String {
     text
 }
 
+/// Who closed what release notes name.
+pub(super) fn closers(asked: &AskedClosers) -> String {
+    let mut text = format!(
+        "  {:>6} issues in release notes of which git does not tell who closed them, {} asked now\n",
+        asked.open, asked.asked
+    );
+    for (fate, count) in &asked.fates {
+        let _ = writeln!(text, "  {count:>6} of them: {fate}");
+    }
+    text
+}
+
 /// What it cost, and what that makes for 1,000 pull requests.
-fn cost(spent: &Spent, pulls: usize) -> String {
+pub(super) fn cost(spent: &Spent, pulls: usize) -> String {
     let mut text = format!("cost: {} requests, {} points", spent.requests, spent.points);
     if pulls > 0 {
         let each = |count: u64| (count as f64 * 1000.0 / pulls as f64).round();

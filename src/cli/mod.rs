@@ -97,7 +97,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Run(args) => run::run(args, &session).await,
             Verb::Filter(args) => filter::run(args, &session),
             Verb::Mine(args) => mine::run(args, &session).await,
-            Verb::Notes(args) => notes::run(args, &session),
+            Verb::Notes(args) => notes::run(args, &session).await,
             Verb::Build(args) => Box::pin(build::run(args, &session)).await,
             Verb::Verify(args) => run::verify(args, &session).await,
             Verb::Emit(args) => match (&args.recipe, &args.verify) {

@@ -1,12 +1,15 @@
-//! `quarry notes --mirror PATH`: release notes as entries, with the pull requests that they tell of.
+//! `quarry notes --mirror PATH`, `--repo OWNER/NAME`: release notes as entries, with the pull requests that they tell of.
 
 use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
 use clap::Args;
+use serde::Serialize;
 
+use super::args::{GithubArgs, SourceArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::github;
 use super::session::Session;
 use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
@@ -15,7 +18,10 @@ use crate::mine::release_notes::run::{Notes, Settings, notes};
 use crate::mine::release_notes::summary::{Summary, summary};
 use crate::mine::release_notes::timeline::is_after;
 use crate::pipeline::PipelineError;
+use crate::pipeline::notes::{self as noted, Told};
+use crate::pipeline::source::Place;
 use crate::recipe;
+use crate::recipe::model::Enrich;
 
 /// `quarry notes`.
 #[derive(Debug, Args)]
@@ -26,15 +32,21 @@ without a reference. Its pull requests are those that it names; else the one who
 wrote its lines; else the one whose messages say that it closes the issue that it names. What landed after an
 entry's version, or in an older one, is not taken. `--json` has everything that was found, and why.
 
+With `--repo` alone, or with `--enrich all`, GitHub is asked for the texts of its releases, which are read as notes, too,
+and for who closed the issues that entries name and git does not resolve (their timelines). What was asked is kept in
+the workspace, and is used there from then on.
+
 Examples:
   quarry notes --mirror mirrors/pylint.git
   quarry notes --mirror mirrors/xarray.git --since v2024.01.0 --features
-  quarry notes --mirror mirrors/flask.git --repo pallets/flask --json")]
+  quarry notes --mirror mirrors/flask.git --repo pallets/flask --json
+  quarry notes --mirror mirrors/flask.git --repo pallets/flask --enrich all --dry-run
+  quarry notes --repo pallets/flask")]
 pub struct NotesArgs {
     /// A git mirror with `refs/pull/*`
-    #[arg(long, value_name = "PATH")]
-    pub mirror: Utf8PathBuf,
-    /// The repository's name, where the mirror does not tell it
+    #[arg(long, value_name = "PATH", required_unless_present = "repo")]
+    pub mirror: Option<Utf8PathBuf>,
+    /// A repository of GitHub: git clones it, and GitHub is asked; with `--mirror`, its name, where the mirror does not tell it
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<RepoName>,
     /// Only versions after this one
@@ -49,22 +61,51 @@ pub struct NotesArgs {
     /// Read the notes as this recipe's `[notes]` says
     #[arg(long, value_name = "RECIPE")]
     pub recipe: Option<Utf8PathBuf>,
+    /// What GitHub is asked.
+    #[command(flatten)]
+    pub github: GithubArgs,
 }
 
-pub(super) fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode, CliError> {
+pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode, CliError> {
     let recipe = args
         .recipe
         .as_ref()
         .map(|file| recipe::load(file.as_std_path()))
         .transpose()?;
-    let settings = Settings {
-        mirror: session.here.join(&args.mirror).into_std_path_buf(),
+    let mut settings = Settings {
+        mirror: session
+            .here
+            .join(args.mirror.clone().unwrap_or_default())
+            .into_std_path_buf(),
         repo: args.repo.clone(),
         notes: recipe.map(|loaded| loaded.recipe.notes).unwrap_or_default(),
         jobs: session.jobs,
         ..Settings::default()
     };
-    let mut found = notes(&settings).map_err(PipelineError::from)?;
+    let source = SourceArgs {
+        mirror: args.mirror.as_ref().map(ToString::to_string),
+        repo: args.repo.clone(),
+        sample: false,
+    };
+    let asking =
+        github::asking(&args.github, &source, None, session)?.filter(|asking| asking.about != Enrich::None);
+    let (mut found, told) = if asking.is_none() && args.mirror.is_some() {
+        (here(&settings, session)?, None)
+    } else {
+        let (context, _lock) = session.open()?;
+        if args.mirror.is_none()
+            && let Some(Place::Mirror(address)) = github::place(&source, &args.github)?
+        {
+            noted::mirror(&context, &address, &mut settings)?;
+        }
+        match &asking {
+            Some(asking) => {
+                let (found, told) = noted::ask(&context, settings, asking).await?;
+                (found, Some(told))
+            }
+            None => (noted::known(&context, settings)?, None),
+        }
+    };
     if let Some(tag) = &args.since {
         if is_after(Some("0"), tag).is_none() {
             let hint = "give a version: `v2.31.0`, `2.31`, `pylint-3.0.0`".to_owned();
@@ -86,8 +127,68 @@ pub(super) fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode, CliEr
     if args.summary {
         found.entries.clear();
     }
-    session.printer.result(&found, &text(&found))?;
-    Ok(ExitCode::Success)
+    let mut text = text(&found);
+    let mut stopped = false;
+    if let Some(told) = &told {
+        text.push_str(&asked(told));
+        stopped = matches!(told, Told::Asked { stopped: Some(_), .. });
+    }
+    session.printer.result(
+        &Read {
+            notes: found,
+            github: told,
+        },
+        &text,
+    )?;
+    Ok(if stopped {
+        ExitCode::Interrupted
+    } else {
+        ExitCode::Success
+    })
+}
+
+/// The notes of a mirror, with what the workspace here, if there is one, knows from GitHub.
+fn here(settings: &Settings, session: &Session) -> Result<Notes, CliError> {
+    Ok(if session.workspace.ledger().exists() {
+        noted::known(&session.open_read_only()?, settings.clone())?
+    } else {
+        notes(settings).map_err(PipelineError::from)?
+    })
+}
+
+/// What asking came to, for a reader.
+fn asked(told: &Told) -> String {
+    match told {
+        Told::WouldCost {
+            issues,
+            requests,
+            points,
+        } => format!(
+            "asking GitHub who closed {issues} issues that git does not resolve: {requests} requests, {points} points at \
+             least; a token has 5000 points an hour\n"
+        ),
+        Told::Asked {
+            closers,
+            spent,
+            stopped,
+        } => {
+            let mut text = closers.as_ref().map(github::closers).unwrap_or_default();
+            text.push_str(&github::cost(spent, 0));
+            if let Some(why) = stopped {
+                let _ = writeln!(text, "stopped: failed to {why}; the same command goes on");
+            }
+            text
+        }
+    }
+}
+
+#[derive(Serialize)]
+struct Read {
+    #[serde(flatten)]
+    notes: Notes,
+    /// What was asked of GitHub, or what asking would cost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    github: Option<Told>,
 }
 
 fn text(notes: &Notes) -> String {
@@ -158,6 +259,13 @@ fn counts(text: &mut String, notes: &Notes, summary: &Summary) {
         features.pull_requests,
         features.ambiguous,
     );
+    if notes.releases + notes.closers > 0 {
+        let _ = writeln!(
+            text,
+            "  from GitHub: {} texts of releases, and who closed {} issues",
+            notes.releases, notes.closers
+        );
+    }
     let outcomes: Vec<String> = features
         .outcomes
         .iter()

@@ -126,6 +126,42 @@ pub enum IssueFate {
     Absent,
 }
 
+/// Who closed an issue, by the forge's own links.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "is", rename_all = "kebab-case")]
+pub enum Closers {
+    /// It is an issue.
+    Issue {
+        /// Pull requests that closed it, or that are linked as closing it; sorted.
+        pulls: Vec<IssueId>,
+        /// Commits that closed it; sorted.
+        commits: Vec<CommitSha>,
+    },
+    /// It is none here, or none any longer.
+    Other {
+        /// What became of its number.
+        fate: IssueFate,
+    },
+}
+
+impl Closers {
+    /// What the number is, for a table.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Issue { pulls, commits } if pulls.is_empty() && commits.is_empty() => {
+                "issue that nothing closed"
+            }
+            Self::Issue { .. } => "issue",
+            Self::Other { fate } => match fate {
+                IssueFate::PullRequest => "pull request",
+                IssueFate::Transferred { .. } => "transferred",
+                IssueFate::Deleted => "deleted",
+                IssueFate::Issue(_) | IssueFate::Absent => "absent",
+            },
+        }
+    }
+}
+
 /// What a forge says of an issue.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IssueFacts {

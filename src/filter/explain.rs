@@ -70,14 +70,15 @@ impl Story {
         self.candidate.is_none() && self.decisions.is_empty() && self.attempts.is_empty()
     }
 
-    /// The story for a reader; `searches` tells, after what rules said, how its environment was searched for.
-    pub fn text(&self, searches: &str) -> String {
+    /// The story for a reader; `between` stands after what rules said: release notes, and how its environment was
+    /// searched for.
+    pub fn text(&self, between: &str) -> String {
         let mut text = format!("{}\n", self.id);
         if let Some(candidate) = &self.candidate {
             self.found(&mut text, candidate);
         }
         self.said(&mut text);
-        text.push_str(searches);
+        text.push_str(between);
         if !self.attempts.is_empty() {
             let _ = writeln!(
                 text,

@@ -206,7 +206,7 @@ impl Client {
     }
 
     /// The next batch of a list, by one query: fewer at once when GitHub is slow.
-    async fn batch(
+    pub(super) async fn batch(
         &self,
         repo: &RepoName,
         left: &mut VecDeque<u32>,
@@ -235,7 +235,12 @@ impl Client {
     }
 
     /// The `repository` of an answer.
-    async fn of_repo(&self, repo: &RepoName, query: &Query, patient: bool) -> Result<Value, GithubError> {
+    pub(super) async fn of_repo(
+        &self,
+        repo: &RepoName,
+        query: &Query,
+        patient: bool,
+    ) -> Result<Value, GithubError> {
         let mut answer = self.query(query, patient).await?;
         let value = answer.data["repository"].take();
         if value.is_null() {
@@ -245,7 +250,7 @@ impl Client {
     }
 }
 
-fn bad(query: &Query, why: String) -> GithubError {
+pub(super) fn bad(query: &Query, why: String) -> GithubError {
     GithubError::Answer {
         what: query.what.clone(),
         why,

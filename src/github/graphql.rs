@@ -74,9 +74,15 @@ fragment releases on ReleaseConnection {
   nodes { tagName name description publishedAt isPrerelease isDraft }
 }";
 
-const LIMIT: &str = "rateLimit { cost limit remaining resetAt }";
+pub(super) const LIMIT: &str = "rateLimit { cost limit remaining resetAt }";
 
-fn of_repo(repo: &RepoName, what: String, fields: &str, fragments: &[&str], connections: u64) -> Query {
+pub(super) fn of_repo(
+    repo: &RepoName,
+    what: String,
+    fields: &str,
+    fragments: &[&str],
+    connections: u64,
+) -> Query {
     let text = format!(
         "query($owner: String!, $name: String!) {{\n  {LIMIT}\n  repository(owner: $owner, name: $name) {{\n    \
          nameWithOwner\n{fields}  }}\n}}{}",
@@ -90,7 +96,7 @@ fn of_repo(repo: &RepoName, what: String, fields: &str, fragments: &[&str], conn
     }
 }
 
-fn counted(count: usize, one: &str) -> String {
+pub(super) fn counted(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })
 }
 

@@ -10,6 +10,7 @@
 //! | [`client`] | one request after the other: which token, how long to wait, when to give up |
 //! | [`graphql`] | the queries |
 //! | [`reply`] | what GraphQL answers, read into the domain's values |
+//! | [`timeline`] | who closed an issue |
 //! | [`ask`] | what can be asked: batches that shrink when the forge is slow |
 //! | [`rest`] | what only REST answers: what became of an issue's number, and what changed since |
 //! | [`budget`] | points and requests, of the whole run and of each token |
@@ -25,6 +26,7 @@ pub mod graphql;
 pub mod reply;
 pub mod rest;
 pub mod retry;
+pub mod timeline;
 
 pub use budget::{Budget, Spent};
 pub use client::{Client, Settings};

@@ -106,12 +106,12 @@ fn limit(value: &Value) -> Option<Limit> {
 }
 
 /// Reads a field's value; `null` and what is not there are the type's own affair.
-fn read<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<T, String> {
+pub(super) fn read<T: for<'de> Deserialize<'de>>(value: &Value) -> Result<T, String> {
     T::deserialize(value).map_err(|error| error.to_string())
 }
 
 /// The aliases of a kind (`p`, `i`) with their numbers and values.
-fn aliases(repository: &Value, letter: char) -> BTreeMap<u32, &Value> {
+pub(super) fn aliases(repository: &Value, letter: char) -> BTreeMap<u32, &Value> {
     let fields = repository.as_object().into_iter().flatten();
     fields
         .filter_map(|(name, value)| Some((name.strip_prefix(letter)?.parse().ok()?, value)))
@@ -141,14 +141,14 @@ struct Oid {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct FullName {
-    name_with_owner: String,
+pub(super) struct FullName {
+    pub(super) name_with_owner: String,
 }
 
 /// A list of which single elements may be withheld.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Connection<T> {
+pub(super) struct Connection<T> {
     #[serde(default)]
     total_count: u64,
     #[serde(default)]
@@ -164,12 +164,12 @@ struct PageInfo {
 }
 
 impl<T> Connection<T> {
-    fn next(&self) -> Option<String> {
+    pub(super) fn next(&self) -> Option<String> {
         let page = self.page_info.as_ref().filter(|page| page.has_next_page)?;
         page.end_cursor.clone()
     }
 
-    fn seen(self) -> impl Iterator<Item = T> {
+    pub(super) fn seen(self) -> impl Iterator<Item = T> {
         self.nodes.into_iter().flatten().flatten()
     }
 }

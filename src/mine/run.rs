@@ -90,11 +90,7 @@ pub async fn run(context: &Context, settings: &Settings) -> Result<Summary, Mine
 /// As [`run`].
 pub fn mine(context: &Context, settings: &Settings) -> Result<Summary, MineError> {
     let stop = || context.cancel.is_cancelled();
-    let (mirror, repo) = place(context, settings)?;
-    let mut stopped = false;
-    if transport::is_url(&settings.source) {
-        stopped = fetch(context, &settings.source, &mirror)? == Transfer::Stopped;
-    }
+    let (mirror, repo, mut stopped) = mirror(context, settings)?;
     let cursor = format!("{STAGE}:{repo}/");
     let mut pages = context.store.cursors(&cursor)?;
     pages.sort_by_key(|(name, _)| name[cursor.len()..].parse::<u64>().unwrap_or_default());
@@ -163,6 +159,18 @@ pub fn mine(context: &Context, settings: &Settings) -> Result<Summary, MineError
         note: note(&summary),
     });
     Ok(summary)
+}
+
+/// The mirror's folder (cloned or fetched first, where the source is an address), its repository, and whether that was
+/// stopped before its end.
+///
+/// # Errors
+/// When there is no such mirror, it cannot be fetched, or its place does not tell its repository.
+pub fn mirror(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoName, bool), MineError> {
+    let (mirror, repo) = place(context, settings)?;
+    let stopped = transport::is_url(&settings.source)
+        && fetch(context, &settings.source, &mirror)? == Transfer::Stopped;
+    Ok((mirror, repo, stopped))
 }
 
 fn road(candidate: &Candidate) -> String {

@@ -8,11 +8,13 @@ use serde::Serialize;
 use super::error::PipelineError;
 use super::select::{ask, field};
 use super::source::MinedSource;
+use super::told;
 use crate::clock::SystemClock;
 use crate::domain::candidate::Candidate;
 use crate::domain::forge::RepositoryFacts;
 use crate::domain::path::RepoPath;
 use crate::github::{Client, Settings};
+use crate::mine::release_notes::run::outside;
 use crate::mine::run::MineError;
 use crate::mine::run::enrich::{Asked, Estimate, Question, enrich, estimate};
 use crate::recipe::model::{Enrich, Recipe};
@@ -53,19 +55,58 @@ pub async fn tell(
     source: &MinedSource,
     asking: &Asking,
 ) -> Result<Told, PipelineError> {
-    let candidates = whom(context, recipe, source, asking.about)?;
-    let question = Question {
+    let noted = match recipe {
+        Some(recipe) if asking.about != Enrich::None && told::reads(recipe)? => Some(recipe),
+        _ => None,
+    };
+    let question = |candidates, refresh| Question {
         repo: &source.repo,
-        candidates: &candidates,
-        refresh: asking.refresh,
+        candidates,
+        refresh,
         is_context: &is_context,
     };
     if asking.dry_run {
-        let cost = estimate(context, question, asking.github.batch)?;
+        let in_notes = match noted {
+            Some(recipe) => {
+                let open = told::of(context, recipe, source)?.open;
+                outside::unasked(context, &source.repo, &open)?.len()
+            }
+            None => 0,
+        };
+        let candidates = whom(context, recipe, source, asking.about)?;
+        let cost = estimate(
+            context,
+            question(&candidates, false),
+            in_notes,
+            asking.github.batch,
+        )?;
         return Ok(Told::WouldCost(cost));
     }
     let client = client(context, asking.github.clone())?;
-    Ok(Told::Asked(Box::new(enrich(context, &client, question).await?)))
+    let Some(noted) = noted else {
+        let candidates = whom(context, recipe, source, asking.about)?;
+        let asked = enrich(context, &client, question(&candidates, asking.refresh)).await?;
+        return Ok(Told::Asked(Box::new(asked)));
+    };
+    // Who closed what the notes name decides whom the rules let through, and so whom is asked about.
+    let mut first = enrich(context, &client, question(&[], asking.refresh)).await?;
+    if first.stopped.is_some() {
+        return Ok(Told::Asked(Box::new(first)));
+    }
+    let open = told::of(context, noted, source)?.open;
+    let closers = match outside::ask(context, &client, &source.repo, &open).await {
+        Err(MineError::Github(error)) if error.is_pause() => {
+            first.stopped = Some(error.to_string());
+            first.spent = client.spent();
+            return Ok(Told::Asked(Box::new(first)));
+        }
+        other => other?,
+    };
+    let candidates = whom(context, recipe, source, asking.about)?;
+    let mut asked = enrich(context, &client, question(&candidates, false)).await?;
+    asked.closers = Some(closers);
+    asked.changed = first.changed;
+    Ok(Told::Asked(Box::new(asked)))
 }
 
 fn whom(
@@ -122,6 +163,6 @@ pub async fn search(
 }
 
 /// Whether a file or folder of the root instructs coding agents.
-fn is_context(path: &str) -> bool {
+pub(super) fn is_context(path: &str) -> bool {
     reader(&RepoPath::from(path)).is_some() || reader(&RepoPath::from(format!("{path}/x").as_str())).is_some()
 }

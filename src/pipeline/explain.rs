@@ -8,10 +8,12 @@ use serde::Serialize;
 use super::error::PipelineError;
 use super::named::{Named, find};
 use super::search::{finished, own_key};
+use super::told;
 use super::tried::{self, Search};
 use crate::domain::attempt::{Attempt, Stage};
 use crate::domain::count::count;
 use crate::domain::ids::{BlobId, CandidateId};
+use crate::domain::notes::Note;
 use crate::filter::explain::Story;
 use crate::mine::split::Splitter;
 use crate::recipe::model::Recipe;
@@ -24,6 +26,8 @@ pub struct Explained {
     /// What was found, decided, tried, and what tests said.
     #[serde(flatten)]
     pub story: Story,
+    /// What release notes tell of it, as they were read last for a recipe that asks.
+    pub notes: Vec<Note>,
     /// How environments were searched for, where no recipe says how to install it: one for each group that it was in.
     pub environments: Vec<EnvironmentStory>,
 }
@@ -75,7 +79,10 @@ pub fn explain(
     for asked in attempts.iter().filter(|attempt| attempt.stage == Stage::Ask) {
         environments.push(environment(context, id, &asked.input_key)?);
     }
+    let told = told::kept(context, &id.repo)?;
+    let mut told = told.map(|(_, told)| told.notes).unwrap_or_default();
     Ok(Explained {
+        notes: told.remove(id).unwrap_or_default(),
         story: Story::new(id.clone(), candidate, parts, decisions, attempts),
         environments,
     })
@@ -106,11 +113,36 @@ fn environment(context: &Context, id: &CandidateId, group: &str) -> Result<Envir
 impl Explained {
     /// The story for a reader.
     pub fn text(&self) -> String {
-        let mut searches = String::new();
-        for environment in &self.environments {
-            environment.write(&mut searches);
+        let mut between = String::new();
+        if !self.notes.is_empty() {
+            between.push_str("\nrelease notes\n");
         }
-        self.story.text(&searches)
+        for note in &self.notes {
+            write(&mut between, note);
+        }
+        for environment in &self.environments {
+            environment.write(&mut between);
+        }
+        self.story.text(&between)
+    }
+}
+
+/// An entry: version, kind, what shows that it is about this one, section, and its words.
+fn write(text: &mut String, note: &Note) {
+    let version = if note.version.is_empty() {
+        "no version"
+    } else {
+        &note.version
+    };
+    let _ = writeln!(
+        text,
+        "  {version}  {} ({}), under {}",
+        note.kind.name(),
+        note.evidence,
+        note.section
+    );
+    for line in note.text.lines() {
+        let _ = writeln!(text, "      {line}");
     }
 }
 

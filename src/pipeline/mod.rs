@@ -20,6 +20,7 @@
 //! | `after` | a candidate whose tests need what it begins to ask for → its environment |
 //! | `proof` | what both came to for one candidate |
 //! | `order` | candidates → the same, the longest first |
+//! | [`notes`] | a mirror's release notes, with what GitHub tells beside |
 //! | `told` | what release notes tell of candidates, for rules that ask |
 //! | [`vary`] | those that are kept → the variants that the recipe asks for |
 //! | [`documented`] | those that are kept → their tasks, where documentation tells them |
@@ -44,6 +45,7 @@ pub mod explain;
 mod gate;
 pub mod images;
 pub mod named;
+pub mod notes;
 mod order;
 mod proof;
 pub mod prove;

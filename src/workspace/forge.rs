@@ -12,7 +12,7 @@ use super::Context;
 use crate::blobs::BlobError;
 use crate::domain::candidate::Candidate;
 use crate::domain::enriched::{KnownPull, enriched};
-use crate::domain::forge::{IssueFate, IssueId, ReleaseFacts, RepositoryFacts};
+use crate::domain::forge::{Closers, IssueFate, IssueId, ReleaseFacts, RepositoryFacts};
 use crate::domain::ids::{CandidateId, RepoName};
 use crate::store::{Reply, StoreError};
 
@@ -23,6 +23,8 @@ pub enum Topic<'a> {
     Pull(&'a CandidateId),
     /// An issue's number.
     Issue(&'a IssueId),
+    /// Who closed an issue.
+    Closers(&'a IssueId),
     /// A repository.
     Repository(&'a RepoName),
     /// Its releases.
@@ -37,6 +39,7 @@ impl Topic<'_> {
         match self {
             Self::Pull(id) => format!("pull:{}#{}", lower(&id.repo), id.number),
             Self::Issue(id) => format!("issue:{}#{}", lower(&id.repo), id.number),
+            Self::Closers(id) => format!("closers:{}#{}", lower(&id.repo), id.number),
             Self::Repository(repo) => format!("repository:{}", lower(repo)),
             Self::Releases(repo) => format!("releases:{}", lower(repo)),
             Self::Changes(repo) => format!("changes:{}", lower(repo)),
@@ -57,6 +60,11 @@ pub struct Knowledge {
 }
 
 impl Knowledge {
+    /// Every pull request that the forge showed.
+    pub fn pulls(&self) -> impl Iterator<Item = &KnownPull> {
+        self.pulls.values().flatten()
+    }
+
     /// What is known of a pull request.
     pub fn pull(&self, id: &CandidateId) -> Option<&KnownPull> {
         self.pulls.get(&Topic::Pull(id).name())?.as_ref()
@@ -162,6 +170,19 @@ impl Context {
     /// [`StoreError`] when the ledger cannot be read.
     pub fn releases(&self, repo: &RepoName) -> Result<Option<Vec<ReleaseFacts>>, StoreError> {
         Ok(self.said(Topic::Releases(repo))?.map(|(_, releases)| releases))
+    }
+
+    /// Who closed issues of a repository, by their numbers, as far as it was asked.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub fn closers(&self, repo: &RepoName) -> Result<BTreeMap<u32, Closers>, StoreError> {
+        let all: BTreeMap<String, Closers> = self.all(&format!("closers:{}#", lower(repo)))?;
+        let by_number = all.into_iter().filter_map(|(name, told)| {
+            let (_, number) = name.rsplit_once('#')?;
+            Some((number.parse().ok()?, told))
+        });
+        Ok(by_number.collect())
     }
 
     /// Every candidate of a repository (of all, for `None`), by repository and number, with what a forge says of it.

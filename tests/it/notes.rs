@@ -27,6 +27,11 @@ fn commit(stream: &mut String, place: (&str, u32), parents: &[u32], message: &st
 
 /// A mirror with two pull requests: one that adds a feature with its documentation, and one that only mends.
 fn mirror(folder: &Path) {
+    mirror_with(folder, "");
+}
+
+/// The same, with these entries of features that a commit of no pull request wrote.
+pub(crate) fn mirror_with(folder: &Path, entries: &str) {
     let mut stream = String::new();
     let start = [
         ("src/lines.py", "def one():\n    return 1\n"),
@@ -77,6 +82,16 @@ fn mirror(folder: &Path) {
         "Merge pull request #2 from ada/whole",
         &fix,
     );
+    if !entries.is_empty() {
+        let log = fix[1].1.replace("### Fixed", &format!("{entries}\n### Fixed"));
+        commit(
+            &mut stream,
+            ("refs/heads/main", 6),
+            &[5],
+            "Tell of more",
+            &[("CHANGES.md", &log)],
+        );
+    }
     let git = |args: &[&str]| {
         let mut command = Command::new("git");
         command
@@ -143,6 +158,13 @@ fn notes_are_told_and_choose_what_documentation_tells() {
         assert_eq!(filtered["characteristics"][""]["tasks"], 1);
         assert_eq!(filtered["characteristics"]["ada/lines"]["single_file"], 10_000);
     }
+    let story = succeed(quarry(&work).args(["explain", "ada/lines#1"])).stdout;
+    let story = String::from_utf8(story).unwrap();
+    assert!(
+        story
+            .contains("release notes\n  unreleased  feature (named), under Added\n      There are many now."),
+        "{story}"
+    );
 }
 
 #[test]

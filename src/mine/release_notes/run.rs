@@ -1,5 +1,7 @@
 //! The shell: a mirror's release notes, read and resolved.
 
+pub mod outside;
+
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +31,7 @@ use crate::mine::subjects::{read, relations};
 use crate::recipe::notes::NotesRecipe;
 
 /// What reading release notes means: part of the key of what was read.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 /// The longest file, in bytes, that is read as release notes.
 const LONGEST: usize = 16 << 20;
 /// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.
@@ -55,12 +57,14 @@ pub struct Settings {
 }
 
 /// What only the forge knows; empty when it was not asked.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Outside {
     /// Texts of releases.
     pub releases: Vec<ReleaseBody>,
     /// For each issue the pull requests that closed it.
     pub closers: BTreeMap<u32, Vec<u32>>,
+    /// For each issue the commits that closed it: their pull requests did.
+    pub commits: BTreeMap<u32, Vec<CommitSha>>,
 }
 
 /// A mirror's release notes.
@@ -70,6 +74,10 @@ pub struct Notes {
     pub repo: RepoName,
     /// The commit whose files were read.
     pub commit: CommitSha,
+    /// Texts of releases that the forge told and that were read, too.
+    pub releases: usize,
+    /// Issues of which the forge told who closed them.
+    pub closers: usize,
     /// The counts.
     pub summary: Summary,
     /// The entries: by file and line; then fragments that no document tells of; then releases on the forge.
@@ -127,6 +135,8 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
     Ok(Notes {
         repo,
         commit: ground.commit,
+        releases: settings.outside.releases.len(),
+        closers: settings.outside.closers.len(),
         summary: summary(&entries),
         entries,
     })
@@ -331,6 +341,13 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
         timeline: Timeline::new(graph, &ground.tags),
         ..Known::default()
     };
+    for (issue, commits) in &settings.outside.commits {
+        let pulls = commits
+            .iter()
+            .filter_map(|commit| owners.get(&graph.find(*commit)?));
+        let pulls: BTreeSet<u32> = pulls.copied().collect();
+        known.closers.entry(*issue).or_default().extend(pulls);
+    }
     for (number, at, named) in told {
         known.landed.insert(number, at);
         for (issue, closes) in named {

@@ -107,7 +107,7 @@ pub fn read_release(body: &ReleaseBody, headings: &Headings) -> Vec<Entry> {
 }
 
 /// A release on a forge, as the API tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct ReleaseBody {
     /// Its tag.
     pub tag: String,

@@ -18,6 +18,7 @@ use crate::github::ask::IsContext;
 use crate::github::rest::Changes;
 use crate::github::{Client, GithubError, Spent};
 use crate::mine::link::references;
+use crate::mine::release_notes::run::outside::AskedClosers;
 use crate::store::Reply;
 use crate::workspace::Context;
 use crate::workspace::forge::{Knowledge, Topic};
@@ -50,6 +51,8 @@ pub struct Asked {
     pub pulls: usize,
     /// Issues that were asked.
     pub issues: usize,
+    /// Who closed issues that release notes name; `None` where no rule asks for release notes.
+    pub closers: Option<AskedClosers>,
     /// Pull requests that GitHub does not show.
     pub missing: usize,
     /// What became of the numbers that they say they close, by kind, of all that are known.
@@ -62,6 +65,25 @@ pub struct Asked {
     pub stopped: Option<String>,
 }
 
+impl Asked {
+    /// Before anything was asked.
+    pub fn nothing(wanted: usize) -> Self {
+        Self {
+            repository: None,
+            releases: 0,
+            wanted,
+            pulls: 0,
+            issues: 0,
+            closers: None,
+            missing: 0,
+            fates: BTreeMap::new(),
+            changed: None,
+            spent: Spent::default(),
+            stopped: None,
+        }
+    }
+}
+
 /// What asking would cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Estimate {
@@ -71,6 +93,8 @@ pub struct Estimate {
     pub issues_named: usize,
     /// Issues at most, if every pull request closes another one.
     pub issues_most: usize,
+    /// Issues that release notes name, that git does not resolve and nobody asked about.
+    pub issues_in_notes: usize,
     /// Requests, at least and at most, when GitHub is not slow.
     pub requests: (u64, u64),
     /// Points, at least and at most.
@@ -83,11 +107,17 @@ struct Looked {
     since: Option<Timestamp>,
 }
 
-/// What asking would cost, of what is not known yet, in batches of this size. Nothing is asked.
+/// What asking would cost, of what is not known yet, and of so many issues that release notes name, in batches of this
+/// size. Nothing is asked.
 ///
 /// # Errors
 /// When the ledger cannot be read.
-pub fn estimate(context: &Context, question: Question<'_>, batch: usize) -> Result<Estimate, MineError> {
+pub fn estimate(
+    context: &Context,
+    question: Question<'_>,
+    in_notes: usize,
+    batch: usize,
+) -> Result<Estimate, MineError> {
     let knowledge = context.knowledge(Some(question.repo))?;
     let pulls = unasked(&knowledge, question.candidates).len();
     let named = issues_of(&knowledge, question.candidates, true);
@@ -100,13 +130,15 @@ pub fn estimate(context: &Context, question: Question<'_>, batch: usize) -> Resu
         let (first, second) = crate::github::ask::cost(pulls, issues, batch);
         // The repository, and the first look at what changes.
         let new = u64::from(knowledge.repository(question.repo).is_none());
-        (first + 2 * new, second + new)
+        let (third, fourth) = crate::github::timeline::cost(in_notes, batch);
+        (first + third + 2 * new, second + fourth + new)
     };
     let ((fewest, cheapest), (requests, points)) = (cost(named), cost(most));
     Ok(Estimate {
         pulls,
         issues_named: named,
         issues_most: most,
+        issues_in_notes: in_notes,
         requests: (fewest, requests),
         points: (cheapest, points),
     })
@@ -117,18 +149,7 @@ pub fn estimate(context: &Context, question: Question<'_>, batch: usize) -> Resu
 /// # Errors
 /// When GitHub cannot be asked, or the ledger cannot be written. A spent budget and a stop are no errors.
 pub async fn enrich(context: &Context, client: &Client, question: Question<'_>) -> Result<Asked, MineError> {
-    let mut asked = Asked {
-        repository: None,
-        releases: 0,
-        wanted: question.candidates.len(),
-        pulls: 0,
-        issues: 0,
-        missing: 0,
-        fates: BTreeMap::new(),
-        changed: None,
-        spent: Spent::default(),
-        stopped: None,
-    };
+    let mut asked = Asked::nothing(question.candidates.len());
     context.events.emit(Event::StageStarted {
         stage: STAGE,
         unit: "pull requests",
@@ -243,9 +264,11 @@ fn stale(context: &Context, repo: &RepoName, changed: &[(u32, Timestamp)]) -> Re
     for (number, moment) in changed {
         let (repo, number) = (repo.clone(), *number);
         let id = CandidateId::pull(repo.clone(), number);
+        let issue = IssueId { repo, number };
         for name in [
             Topic::Pull(&id).name(),
-            Topic::Issue(&IssueId { repo, number }).name(),
+            Topic::Issue(&issue).name(),
+            Topic::Closers(&issue).name(),
         ] {
             let known = context.store.reply(&name)?;
             let is_older = |reply: &Reply| {

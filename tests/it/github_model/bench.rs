@@ -77,7 +77,7 @@ async fn a_thousand_pull_requests_with_their_issues_cost_at_most_sixty_requests(
         is_context: &is_context,
     };
     let settings = model.settings();
-    let told = estimate(&site.context, question, settings.batch).unwrap();
+    let told = estimate(&site.context, question, 0, settings.batch).unwrap();
     let asked = site.ask(&model, settings, question).await;
     let spent = asked.spent;
     assert_eq!((asked.pulls, asked.missing), (1000, 0));

@@ -3,6 +3,7 @@
 use quarry::domain::forge::{IssueFate, PullFacts};
 use quarry::domain::ids::RepoName;
 use quarry::github::graphql::{self, Query};
+use quarry::github::timeline;
 use quarry::github::{Client, GithubError};
 use serde_json::json;
 
@@ -53,6 +54,9 @@ fn queries() -> Vec<Query> {
         graphql::issues(&repo, &[1]),
         graphql::issues(&repo, &many),
         graphql::comments(&repo, &pages),
+        timeline::closers(&repo, &[1]),
+        timeline::closers(&repo, &many),
+        timeline::pages(&repo, &pages),
         graphql::repository(&repo),
         graphql::releases(&repo, "x"),
         graphql::search("language:python", 25, None),

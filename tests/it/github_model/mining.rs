@@ -259,7 +259,7 @@ async fn asking_goes_on_where_it_stopped() {
 }
 
 /// The program, with the model as GitHub and its token.
-fn program(workspace: &Path, model: &Model) -> Command {
+pub(super) fn program(workspace: &Path, model: &Model) -> Command {
     let mut command = quarry(workspace);
     for name in ["GITHUB_TOKENS", "GH_TOKEN"] {
         command.env_remove(name);

@@ -5,6 +5,7 @@ mod bench;
 mod client;
 mod faults;
 mod mining;
+mod notes;
 mod odd;
 mod payloads;
 mod resolve;

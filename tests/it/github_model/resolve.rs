@@ -333,7 +333,20 @@ impl<'w> Walk<'w> {
             .get(&field.name)
             .ok_or_else(|| format!("the model's {concrete} has no `{}`", field.name))?;
         if ty.ends_with("Connection") {
-            let nodes: Vec<&Value> = raw.as_array().into_iter().flatten().collect();
+            let mut nodes: Vec<&Value> = raw.as_array().into_iter().flatten().collect();
+            if let Some(types) = arguments["itemTypes"].as_array() {
+                // `ClosedEvent` is `CLOSED_EVENT`.
+                nodes.retain(|node| {
+                    let mut word = String::new();
+                    for letter in text(&node["__typename"]).chars() {
+                        if letter.is_ascii_uppercase() && !word.is_empty() {
+                            word.push('_');
+                        }
+                        word.push(letter.to_ascii_uppercase());
+                    }
+                    types.contains(&json!(word))
+                });
+            }
             return self.connection(&ty, &nodes, &arguments, set, path, repo);
         }
         self.plain(raw, &ty, set, path, repo)
@@ -354,6 +367,16 @@ impl<'w> Walk<'w> {
                     .map(|item| self.plain(item, ty, set, path, repo))
                     .collect();
                 Ok(items?.into())
+            }
+            // A pull request by its place; one that must not be seen is not told.
+            Value::Object(place) if place.contains_key("pull") => {
+                let at = text(&raw["pull"]);
+                let (of, number) = at.rsplit_once('#').unwrap_or((repo, at));
+                let number: u32 = number.parse().unwrap();
+                let Some((name, there)) = self.repo(of) else {
+                    return Ok(self.missing(path, "FORBIDDEN", "Resource protected"));
+                };
+                self.object(&there.pulls[&number], &[set], path, &name)
             }
             Value::Object(_) => {
                 let mut object = raw.clone();

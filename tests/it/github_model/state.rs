@@ -46,7 +46,7 @@ pub(crate) fn issue(number: u32, comments: &[Value]) -> Value {
     json!({
         "__typename": "Issue", "number": number, "title": format!("Problem {number}"), "body": format!("It breaks {number}."),
         "closed": true, "locked": false, "createdAt": OLD, "updatedAt": OLD, "lastEditedAt": null, "author": user("bob"),
-        "labels": [], "userContentEdits": [], "comments": comments,
+        "labels": [], "userContentEdits": [], "comments": comments, "timelineItems": [],
     })
 }
 
@@ -55,6 +55,20 @@ pub(crate) fn comment(text: &str, created_at: &str) -> Value {
         "__typename": "IssueComment", "body": text, "createdAt": created_at, "lastEditedAt": null, "isMinimized": false,
         "author": user("cid"),
     })
+}
+
+/// Something in an issue's timeline that names a pull request (`3`, `other/repo#4`) or, for a commit, its address.
+pub(crate) fn event(kind: &str, what: &str) -> Value {
+    let subject = if what.len() == 40 {
+        json!({ "__typename": "Commit", "oid": what })
+    } else {
+        json!({ "pull": what })
+    };
+    match kind {
+        "ClosedEvent" => json!({ "__typename": kind, "closer": subject }),
+        "CrossReferencedEvent" => json!({ "__typename": kind, "willCloseTarget": true, "source": subject }),
+        _ => json!({ "__typename": kind, "subject": subject }),
+    }
 }
 
 pub(crate) fn release(tag: &str, notes: Option<&str>) -> Value {

@@ -127,6 +127,7 @@ fn entries_find_their_pull_requests_by_history() {
             text: "### Features\n* More by @ada in #2\n".to_owned(),
         }],
         closers: [(6, vec![2])].into(),
+        commits: std::collections::BTreeMap::new(),
     };
     let read = story.notes(notes_recipe, outside);
     insta::assert_snapshot!(show(&read), @r"
