@@ -14,7 +14,7 @@ use super::{form, summary};
 use crate::domain::ids::InstanceId;
 use crate::emit::assemble::{Files, assemble, select};
 use crate::emit::check::check;
-use crate::emit::export::Version;
+use crate::emit::export::{Format, Version, export};
 use crate::emit::instance::Instance;
 use crate::emit::{fixture, sums};
 
@@ -280,6 +280,12 @@ fn what_is_disputed_is_decided_and_the_version_of_what_stays_is_sound() {
     assert_eq!(
         (last.step.as_str(), last.entered, last.dropped, last.out),
         ("annotation", 2, 1, 1)
+    );
+    let card = export(&version, Format::Hf).unwrap().files["README.md"].clone();
+    let card = String::from_utf8(card).unwrap();
+    assert!(
+        card.contains("the part of `sample` 0.1.0") && card.contains("2 looked at, 1 decided, 1 stay, 1 go"),
+        "{card}"
     );
     let parent = version.manifest.parent.unwrap();
     assert_eq!(

@@ -74,6 +74,16 @@ fn card(version: &Version) -> String {
             step.step, step.entered, step.dropped, step.undecided, step.infra, step.out
         );
     }
+    if let (Some(parent), Some(annotation)) = (&manifest.parent, &manifest.annotation) {
+        let _ = write!(
+            text,
+            "\nIt is the part of `{}` {} (`SHA256SUMS` with SHA-256 `{}`) that people let stay.\n\n```text\n{}```\n",
+            parent.name,
+            parent.version,
+            parent.sha256,
+            annotation.text()
+        );
+    }
     text.push_str(
         "\n`in = dropped + infra + out`. Each instance's tests were run several times on both sides of its gold patch; tests \
          whose outcome varied are in its `flaky` and in no oracle.\n\n## Environments\n\n| key | interpreter | resolver | constraints |\n\
