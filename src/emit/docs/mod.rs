@@ -4,7 +4,7 @@
 //! - **Out:** [`render`](mod@render): the statement, a diff whose hunks say which section they are in and hold the paragraph that they
 //!   change, notebooks by their cells; [`mask`](mod@mask): the same without references to issues, pull requests and
 //!   people, and the log that brings them back; [`hints`](mod@hints): names that tests need and documentation does not
-//!   tell; [`characteristics`](mod@characteristics): how large the tasks of a set are.
+//!   tell; [`marks`](mod@marks): directives that say since when something is there; [`characteristics`](mod@characteristics): how large the tasks of a set are.
 //! - **Always:** a statement depends on bytes of the repository alone; masking changes nothing but what its log names.
 //!
 //! Rules: Doc2Feat-Bench (arXiv 2507.18130), sections 2.1.2 (input), 2.1.5 (hints and masking), 3 (characteristics).
@@ -12,6 +12,7 @@
 pub mod characteristics;
 mod headings;
 pub mod hints;
+pub mod marks;
 pub mod mask;
 mod names;
 mod notebook;
@@ -20,6 +21,7 @@ pub mod row;
 
 pub use characteristics::{Characteristics, characteristics};
 pub use hints::{Hint, SourcePair, hints};
+pub use marks::{Mark, marks};
 pub use mask::{Masked, mask, unmask};
 pub use render::{DocsFile, render};
 pub use row::{DocsRow, DocsTask};

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::hints::Hint;
+use super::marks::{Mark, marks};
 use super::mask::{Masked, mask, unmask};
 use crate::domain::ids::InstanceId;
 use crate::emit::assemble::{DOCS, Selection};
@@ -36,6 +37,9 @@ pub struct DocsRow {
     pub masked: Vec<Masked>,
     /// Names that the tests need and the statement does not tell.
     pub hints: Vec<Hint>,
+    /// Directives of the statement that say since when something is there; left out where there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
 }
 
 /// The rows of those that are kept, in their order.
@@ -54,6 +58,7 @@ pub fn rows(input: &EmitInput, selection: &Selection) -> Result<Vec<DocsRow>, Em
             masked_statement,
             masked,
             hints: task.hints.clone(),
+            marks: marks(&task.statement),
         })
     };
     selection.kept.iter().map(row).collect()
@@ -79,6 +84,13 @@ pub(in crate::emit) fn agree(instances: &[Instance], rows: Option<&[DocsRow]>, p
             ));
             continue;
         };
+        if row.marks != statement.map(marks).unwrap_or_default() {
+            problems.push(Problem::line(
+                DOCS,
+                index,
+                "its marks are not those of the instance's statement",
+            ));
+        }
         if unmask(&row.masked_statement, &row.masked).as_deref() != *statement {
             problems.push(Problem::line(
                 DOCS,
@@ -105,7 +117,7 @@ mod tests {
         assert!(assemble(&input, &selection).is_err(), "a task is missing");
         for id in &selection.kept {
             let task = DocsTask {
-                statement: "+More, see :pull:`12`\n".to_owned(),
+                statement: "+More, see :pull:`12`\n+.. versionadded:: 0.2\n".to_owned(),
                 hints: vec![],
             };
             input.tasks.insert(id.clone(), task);
@@ -114,6 +126,10 @@ mod tests {
         assert_eq!(check(&files, None).problems, []);
         let text = String::from_utf8(files[DOCS].clone()).unwrap();
         assert!(text.contains("+More, see :pull:`00`"), "{text}");
+        assert!(
+            text.contains(r#""directive":"versionadded","version":"0.2""#),
+            "{text}"
+        );
         files.insert(DOCS.to_owned(), text.replacen("\"12\"", "\"13\"", 1).into_bytes());
         files.remove(sums::NAME);
         files.insert(sums::NAME.to_owned(), sums::write(&files).into_bytes());
