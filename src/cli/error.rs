@@ -188,6 +188,7 @@ impl CliError {
             | emit::RunError::Annotate(_)
             | emit::RunError::Given { .. }
             | emit::RunError::ReadRows { .. }
+            | emit::RunError::NothingHeld { .. }
             | emit::RunError::Import(_)
             | emit::RunError::Emit(_)
             | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. }) => {

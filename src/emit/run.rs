@@ -22,7 +22,7 @@ use crate::blobs::BlobError;
 use crate::columnar::ColumnarError;
 use crate::domain::decision::Decision;
 use crate::domain::event::Event;
-use crate::domain::ids::CandidateId;
+use crate::domain::ids::{CandidateId, InstanceId};
 use crate::domain::patch::Part;
 use crate::domain::variant::VariantRecord;
 use crate::recipe::model::Recipe;
@@ -112,6 +112,18 @@ pub enum RunError {
         /// Files that differ, are new or are missing.
         differing: Vec<String>,
     },
+    /// The format can hold no instance of the version.
+    #[error("export `{folder}`: the format can hold none of its {instances} instances; `{first}`: {why}")]
+    NothingHeld {
+        /// The version's folder.
+        folder: Utf8PathBuf,
+        /// How many there are.
+        instances: usize,
+        /// One of them.
+        first: InstanceId,
+        /// Why it cannot be held.
+        why: String,
+    },
     /// A table could not be made.
     #[error("write the table `{name}`: {source}")]
     Table {
@@ -151,6 +163,9 @@ impl RunError {
             Self::Given { .. } => vec!["give a file that is there and can be read".into()],
             Self::Unsound { folder, .. } => vec![format!("`quarry emit --verify {folder}` names them")],
             Self::Taken { .. } => vec!["name a folder that does not exist yet".into()],
+            Self::NothingHeld { .. } => {
+                vec!["`--to hf` and `--to croissant` hold every instance as it stands in the version".into()]
+            }
             Self::Table { .. } => {
                 vec!["this is a fault of quarry: please report it with the manifest".into()]
             }

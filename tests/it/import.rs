@@ -82,6 +82,17 @@ fn what_was_published_is_verified_again_and_comes_back_as_it_was() {
         published
     );
 
+    let mut harbor = quarry(&workspace);
+    harbor
+        .arg("export")
+        .arg(&imported)
+        .args(["--to", "harbor"])
+        .arg(temp.path().join("harbor"));
+    let refused = harbor.output().unwrap();
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    assert!(said.contains("nobody knows its environment"), "{said}");
+
     // A table, and a list, say the same.
     let table = temp.path().join("rows.parquet");
     fs::write(&table, columnar::table(lines.as_bytes()).unwrap()).unwrap();

@@ -72,7 +72,7 @@ pub fn metadata(version: &Version, file: &str, bytes: &[u8]) -> Result<Value, Em
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "datePublished": date.map(|date| date.strftime("%Y-%m-%d").to_string()),
         "license": "each row is under the licence of the repository that it names",
-        "url": format!("https://github.com/{}", manifest.sources.first().map_or(String::new(), |source| source.repo.to_string())),
+        "url": format!("https://github.com/{}", version.instances.first().map_or(String::new(), |instance| instance.repo.to_string())),
         "distribution": [{
             "@type": "cr:FileObject",
             "@id": file,

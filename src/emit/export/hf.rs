@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::version::{Exported, Version};
+use crate::emit::manifest::{Import, Manifest};
 
 /// Where the table is, as `datasets` finds the split by itself.
 pub const TABLE: &str = "data/test-00000-of-00001.parquet";
@@ -26,11 +27,38 @@ pub fn table(version: &Version) -> Exported {
     exported
 }
 
+/// The card's text for rows that were published before: what is known of them, and that nothing was run.
+fn imported(manifest: &Manifest, import: &Import, by_repo: &BTreeMap<String, usize>) -> String {
+    let mut text = format!(
+        "{} instances of {} repositories: rows of `{}` (SHA-256 `{}`, {} rows) as they were published. Taken over by {} {}, which ran \
+         none of their tests: `FAIL_TO_PASS` and `PASS_TO_PASS` are what was published, and what no row says is null.\n\n\
+         ## Where the rows come from\n\nEach row's patches are parts of a change to the repository that it names, and are under that \
+         repository's licence.\n\n| repository | instances |\n|---|---|\n",
+        manifest.counts.instances,
+        by_repo.len(),
+        import.file,
+        import.sha256,
+        import.rows,
+        manifest.tool.name,
+        manifest.tool.version
+    );
+    for (repo, instances) in by_repo {
+        let _ = writeln!(text, "| {repo} | {instances} |");
+    }
+    if !import.left_out.is_empty() {
+        text.push_str("\n## Rows that are not here\n\n| row | instance | why |\n|---|---|---|\n");
+        for row in &import.left_out {
+            let _ = writeln!(text, "| {} | {} | {} |", row.row, row.instance_id, row.why);
+        }
+    }
+    text
+}
+
 /// The card: front matter for the hub, then the datasheet.
 fn card(version: &Version) -> String {
     let manifest = &version.manifest;
-    let (dataset, counts) = (&manifest.dataset, &manifest.counts);
-    let size = match counts.instances {
+    let dataset = &manifest.dataset;
+    let size = match manifest.counts.instances {
         0..1000 => "n<1K",
         1000..10_000 => "1K<n<10K",
         _ => "10K<n<100K",
@@ -43,6 +71,25 @@ fn card(version: &Version) -> String {
         dataset.version,
         dataset.description
     );
+    let mut by_repo: BTreeMap<String, usize> = BTreeMap::new();
+    for instance in &version.instances {
+        *by_repo.entry(instance.repo.to_string()).or_default() += 1;
+    }
+    text.push_str(&match &manifest.import {
+        Some(import) => imported(manifest, import, &by_repo),
+        None => mined(manifest, &by_repo),
+    });
+    text.push_str(&selected(manifest));
+    if manifest.import.is_none() {
+        text.push_str(&environments(manifest));
+    }
+    text
+}
+
+/// Where rows come from that were made of pull requests.
+fn mined(manifest: &Manifest, by_repo: &BTreeMap<String, usize>) -> String {
+    let counts = &manifest.counts;
+    let mut text = String::new();
     let _ = writeln!(
         text,
         "{} instances out of {} pull requests of {} repositories, {} of them found merged. Made by {} {} by the recipe with \
@@ -57,15 +104,17 @@ fn card(version: &Version) -> String {
     );
     text.push_str("## Where the rows come from\n\nEach row's patches are parts of a change to the repository that it names, and \
                    are under that repository's licence.\n\n| repository | read at | instances |\n|---|---|---|\n");
-    let mut by_repo: BTreeMap<String, usize> = BTreeMap::new();
-    for instance in &version.instances {
-        *by_repo.entry(instance.repo.to_string()).or_default() += 1;
-    }
     for source in &manifest.sources {
         let repo = source.repo.to_string();
         let instances = by_repo.get(&repo).copied().unwrap_or_default();
         let _ = writeln!(text, "| {repo} | `{}` | {instances} |", source.commit);
     }
+    text
+}
+
+/// Which step left how many, and what people said.
+fn selected(manifest: &Manifest) -> String {
+    let mut text = String::new();
     text.push_str("\n## How they were selected\n\n| step | in | dropped | undecided | infra | out |\n|---|---|---|---|---|---|\n");
     for step in &manifest.funnel {
         let _ = writeln!(
@@ -84,8 +133,14 @@ fn card(version: &Version) -> String {
             annotation.text()
         );
     }
-    text.push_str(
-        "\n`in = dropped + infra + out`. Each instance's tests were run several times on both sides of its gold patch; tests \
+    text.push_str("\n`in = dropped + infra + out`.");
+    text
+}
+
+/// What ran, and in what.
+fn environments(manifest: &Manifest) -> String {
+    let mut text = String::from(
+        " Each instance's tests were run several times on both sides of its gold patch; tests \
          whose outcome varied are in its `flaky` and in no oracle.\n\n## Environments\n\n| key | interpreter | resolver | constraints |\n\
          |---|---|---|---|\n",
     );

@@ -93,6 +93,12 @@ fn what_was_published_is_a_sound_version_and_comes_back_as_it_was() {
     let same = made(&list);
     assert_eq!(same[INSTANCES], files[INSTANCES]);
     assert_eq!(export(&version, Format::Harbor).unwrap().left_out.len(), 3);
+    let card = &export(&version, Format::Hf).unwrap().files["README.md"];
+    let card = String::from_utf8_lossy(card);
+    assert!(
+        card.contains("| b/z | 2 |") && !card.contains("were run several times"),
+        "{card}"
+    );
 }
 
 #[test]

@@ -50,6 +50,17 @@ pub fn export_version(
         tables,
         left_out,
     } = export(&version, format)?;
+    if files.is_empty()
+        && tables.is_empty()
+        && let Some((first, why)) = left_out.first_key_value()
+    {
+        return Err(RunError::NothingHeld {
+            folder: folder.to_owned(),
+            instances: version.instances.len(),
+            first: first.clone(),
+            why: why.clone(),
+        });
+    }
     for (name, rows) in tables {
         let table = columnar::table(&rows).map_err(|source| RunError::Table {
             name: name.clone(),
