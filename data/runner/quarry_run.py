@@ -14,8 +14,8 @@ The channel is a file outside the work tree. Every line is one event: 32 hex dig
 digits seal the object with the secret (HMAC-SHA256), and every object holds its place in the sequence (``n``), so a
 line that something else wrote is not taken for ours, and a line that went missing is missed.
 
-``-S`` puts off ``site``: nothing of the environment or of the project (``.pth`` files, ``sitecustomize``) runs
-before the secret is read and standard input is empty. The secret is in no file, no argument and no environment
+``-S`` puts off ``site``: nothing of the environment or of the project (``.pth`` files, ``sitecustomize``) runs, and
+nothing that PYTHONPATH names is imported, before the secret is read and standard input is empty. The secret is in no file, no argument and no environment
 variable, and no child process has it. Code in this very process can still reach the open channel if it sets out to:
 a run is proof against accidents and cheap tricks, not against an adversary inside the interpreter.
 
@@ -132,7 +132,18 @@ def shorten(text, limit=2000):
     return text[: limit // 4] + "\n...\n" + text[-(limit - limit // 4) :]
 
 
-def start_site():
+def hold_back_python_path():
+    """Takes the folders that PYTHONPATH names, which may be the tree's, off ``sys.path``, and returns them."""
+    import posix
+
+    named = posix.environ.get(b"PYTHONPATH")
+    count = named.count(b":") + 1 if named else 0
+    held = sys.path[1 : 1 + count]
+    del sys.path[1 : 1 + count]
+    return held
+
+
+def start_site(held):
     """What starting Python without ``-S`` would have done."""
     import os
     import site
@@ -141,6 +152,7 @@ def start_site():
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path and sys.path[0] == here:
         del sys.path[0]
+    sys.path[:0] = held
     site.main()
     # Python children started "with the same flags" must not inherit our -S.
     same_flags = subprocess._args_from_interpreter_flags
@@ -160,6 +172,7 @@ def load(here, name):
 
 
 def main(argv):
+    held = hold_back_python_path()
     import os
 
     channel, runner, arguments = argv[1], argv[2], argv[3:]
@@ -167,15 +180,22 @@ def main(argv):
     send = open_channel(channel, secret)
     del secret
     python = "%d.%d.%d" % sys.version_info[:3]
-    here = start_site()
-    # `python -m` puts the working folder first, once site is done.
+    here = start_site(held)
+    # `python -m` puts the working folder first, once site is done. The runner and what it stands on come before: they are
+    # the environment's, and a file of the tree that has the name of one of them is none.
     cwd = os.getcwd()
-    sys.path.insert(0, cwd)
     try:
         adapter = load(here, "quarry_" + runner)
-    except ImportError as error:
-        send("missing", runner=runner, python=python, message=shorten(str(error)))
-        return 97
+    except ImportError:
+        adapter = None
+    sys.path.insert(0, cwd)
+    if adapter is None:
+        # The tree may bring the runner itself.
+        try:
+            adapter = load(here, "quarry_" + runner)
+        except ImportError as error:
+            send("missing", runner=runner, python=python, message=shorten(str(error)))
+            return 97
     send("hello", protocol=1, runner=runner, version=adapter.version(), python=python)
     try:
         status = adapter.run(arguments, send, shorten, clean, wishes)

@@ -3,7 +3,8 @@
 //! The oracle's are: every file of the test patch; every module that holds a test by which predictions are judged; the
 //! `conftest.py` files in the folders of such modules and above them; and everything below a folder named `test`, `tests`
 //! or `testing` that holds such a module. So are `sitecustomize.py`, `usercustomize.py` and `pytest.ini` anywhere: nothing
-//! but an interpreter's start or a test run reads them. What gold itself touches is not, but for the test patch's files.
+//! but an interpreter's start or a test run reads them. And so are modules at the root that have the name of a runner's own,
+//! unless the project is such a runner. What gold itself touches is not, but for the test patch's files.
 //!
 //! Edits of these are reported and undone before tests run. Edits of other files that set up a runner, or that look like
 //! a plugin, are reported and stay: a solution may need them.
@@ -29,6 +30,8 @@ pub enum EditKind {
     Customize,
     /// A file that sets up a runner: `pytest.ini`, `tox.ini`, `setup.cfg`, `pyproject.toml`.
     RunnerConfiguration,
+    /// A module at the root that would stand in for one of a runner's.
+    Shadow,
     /// A file that names plugins or holds a runner's hooks.
     Plugin,
 }
@@ -44,6 +47,18 @@ pub struct Edit {
     pub undone: bool,
 }
 
+/// Top-level modules that runners are made of.
+const RUNNERS: [&str; 8] = [
+    "_pytest",
+    "iniconfig",
+    "nose",
+    "pluggy",
+    "py",
+    "pytest",
+    "trial",
+    "unittest",
+];
+
 /// What is the oracle's.
 #[derive(Debug, Clone, Default)]
 pub struct Guard {
@@ -55,6 +70,8 @@ pub struct Guard {
     above: BTreeSet<Vec<u8>>,
     /// What gold touches.
     gold: BTreeSet<RepoPath>,
+    /// Those of the runners' modules that the tree itself holds.
+    own_runners: BTreeSet<&'static str>,
 }
 
 impl Guard {
@@ -69,6 +86,7 @@ impl Guard {
         let mut guard = Self {
             files: paths(test).cloned().collect(),
             gold: paths(gold).cloned().collect(),
+            own_runners: tree.iter().filter_map(runner_module).collect(),
             ..Self::default()
         };
         // What holds many tests is looked for once.
@@ -149,10 +167,32 @@ impl Guard {
             b"sitecustomize.py" | b"usercustomize.py" => Some((EditKind::Customize, !is_golds)),
             b"pytest.ini" | b".pytest.ini" => Some((EditKind::RunnerConfiguration, !is_golds)),
             _ if self.files.contains(path) || is_below => Some((EditKind::OracleFile, !is_golds)),
+            _ if runner_module(path).is_some_and(|module| !self.own_runners.contains(module)) => {
+                Some((EditKind::Shadow, !is_golds))
+            }
             b"tox.ini" | b"setup.cfg" | b"pyproject.toml" => Some((EditKind::RunnerConfiguration, false)),
             _ => None,
         }
     }
+}
+
+/// The runners' module that a file at the root of a tree, or below it, would be.
+fn runner_module(path: &RepoPath) -> Option<&'static str> {
+    let path = path.to_str()?;
+    let (top, is_file) = match path.split_once('/') {
+        Some((folder, _)) => (folder, false),
+        None => (path, true),
+    };
+    RUNNERS.into_iter().find(|name| {
+        let rest = top.strip_prefix(name);
+        rest.is_some_and(|rest| {
+            if is_file {
+                matches!(rest, ".py" | ".so" | ".pyc")
+            } else {
+                rest.is_empty()
+            }
+        })
+    })
 }
 
 /// A changed file's path, and the one that it had.
@@ -236,6 +276,32 @@ mod tests {
             .iter()
             .map(|edit| format!("{} {:?} {}", edit.path, edit.kind, edit.undone))
             .collect()
+    }
+
+    #[test]
+    fn a_runners_module_at_the_root_is_put_back_unless_the_project_is_that_runner() {
+        let paths = [
+            "pytest.py",
+            "unittest/__init__.py",
+            "src/pytest.py",
+            "pytest_more.py",
+            "py",
+        ];
+        let plain = guard(&["tests/test_a.py"], &[], &[], &["tests/test_a.py"]);
+        assert_eq!(
+            edits(&plain, &paths),
+            ["pytest.py Shadow true", "unittest/__init__.py Shadow true"]
+        );
+        let own = guard(
+            &["tests/test_a.py"],
+            &[],
+            &[],
+            &["tests/test_a.py", "pytest.py", "_pytest/main.py"],
+        );
+        assert_eq!(
+            edits(&own, &["pytest.py", "_pytest/new.py", "pluggy.py"]),
+            ["pluggy.py Shadow true"]
+        );
     }
 
     #[test]

@@ -86,6 +86,9 @@ pub struct Evaluator {
     again: bool,
 }
 
+/// The word of a run whose runner starts without the prediction only.
+const KEPT_FROM_STARTING: &str = "kept-from-starting";
+
 /// Words of faults that say nothing of the prediction.
 const OUTSIDE: [&str; 7] = [
     "disk",
@@ -327,7 +330,19 @@ impl Evaluator {
             },
         };
         let (job, mut told) = self.harness.run_once(&bench, &run, log).await?;
-        let fault = judge(harness::job::ended(&job), &told).err();
+        let mut fault = judge(harness::job::ended(&job), &told).err();
+        if let Some(fault) = fault.as_mut().filter(|fault| fault.reason == "no-start") {
+            log.line("without the prediction:");
+            let bare = harness::Run {
+                name: format!("run {number} without the prediction"),
+                tree: &request.tree,
+                ..run
+            };
+            if self.harness.run_once(&bench, &bare, log).await?.1.hello.is_some() {
+                fault.reason = KEPT_FROM_STARTING;
+                fault.detail += ", and does without the prediction";
+            }
+        }
         if fault.is_some() {
             // What was running when the run was broken off did not pass.
             for test in &told.running {

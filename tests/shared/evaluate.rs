@@ -1,7 +1,7 @@
 //! Predictions that try what they must not, under a real runner: each gets its class, and leaves nothing behind.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use quarry::domain::attempt::{Attempt, Stage};
@@ -14,7 +14,7 @@ use quarry::evaluate::guard::EditKind;
 use quarry::evaluate::result::{Class, Run, RunResult, Strategy, verdict};
 use quarry::evaluate::run::{Evaluator, Request, Subject};
 use quarry::recipe::model::Verification;
-use quarry::sandbox::Room;
+use quarry::sandbox::{FurnishError, Furnishing, Room, Toolchain};
 
 use crate::site::{Site, adds};
 use crate::verify::GOLD;
@@ -42,6 +42,21 @@ def pytest_runtest_makereport(item, call):
     report.longrepr = None
     call.excinfo = None
 ";
+
+/// An environment with more variables.
+struct WithVariables(Arc<dyn Furnishing>, BTreeMap<String, String>);
+
+impl Furnishing for WithVariables {
+    fn toolchain(&self, tree: &Path) -> Result<Toolchain, FurnishError> {
+        let mut toolchain = self.0.toolchain(tree)?;
+        toolchain.env.extend(self.1.clone());
+        Ok(toolchain)
+    }
+
+    fn lay_products(&self, tree: &Path) -> Result<(), FurnishError> {
+        self.0.lay_products(tree)
+    }
+}
 
 struct Bench {
     site: Site,
@@ -332,4 +347,52 @@ async fn an_unchanged_prediction_costs_nothing_and_a_changed_one_is_run() {
     let mut other = bench.request.subject.clone();
     other.environment_key = "another".to_owned();
     assert_eq!(bench.evaluator.recorded(&other, &flaky, 1).unwrap(), None);
+}
+
+#[tokio::test]
+async fn a_module_that_stands_in_for_the_runners_own_has_no_say() {
+    let bench = Bench::new();
+    // It would have every test pass.
+    let shim = "import sys\ndel sys.modules['pytest']\nsys.path.remove(sys.path[0])\nimport pytest\n\
+                pytest.Function.runtest = lambda self: None\n";
+    for (path, text) in [
+        ("pytest.py", shim),
+        ("pytest.py", "raise SystemExit(0)\n"),
+        ("_pytest/__init__.py", "raise SystemExit(0)\n"),
+        ("unittest/__init__.py", "raise SystemExit(0)\n"),
+    ] {
+        let (class, result) = bench.judged(&adds(path, text)).await;
+        assert_eq!(class, Class::Unresolved, "{path}: {result:?}");
+        assert_eq!(
+            result.not_passed.len(),
+            1,
+            "{path}: what passes without it passes: {result:?}"
+        );
+        let edits: Vec<_> = result.edits.iter().map(|edit| (edit.kind, edit.undone)).collect();
+        assert_eq!(edits, [(EditKind::Shadow, true)], "{path}");
+    }
+    // Modules of other names are the solution's; what these do before the runner is there is the prediction's doing.
+    let (class, result) = bench
+        .judged(&adds("dataclasses.py", "raise SystemExit(0)\n"))
+        .await;
+    assert_eq!(
+        (class, result.not_passed.len()),
+        (Class::Unresolved, 1),
+        "{result:?}"
+    );
+    let mut bench = Bench::new();
+    let python_path = ("PYTHONPATH".to_owned(), ".".to_owned());
+    bench.request.subject.variables.extend([python_path.clone()]);
+    bench.request.environment = Arc::new(WithVariables(
+        Arc::clone(&bench.request.environment),
+        [python_path].into(),
+    ));
+    let (class, result) = bench
+        .judged(&adds("dataclasses.py", "raise SystemExit(0)\n"))
+        .await;
+    assert_eq!(
+        (class, result.ended.as_str()),
+        (Class::Unresolved, "kept-from-starting"),
+        "{result:?}"
+    );
 }

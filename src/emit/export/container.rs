@@ -157,8 +157,81 @@ pub fn install_report() -> String {
     )
 }
 
-/// The files of the oracle's tests, restored to the base commit where it has them: what a model made of them is gone.
+/// Files that nothing but an interpreter's start or a test run reads.
+const READ_BY_RUNS: [&str; 5] = [
+    "conftest.py",
+    "sitecustomize.py",
+    "usercustomize.py",
+    "pytest.ini",
+    ".pytest.ini",
+];
+
+/// What stands in for a runner when it lies at the root of a tree that has no such module of its own.
+const SHADOWS: &str = "for module in _pytest iniconfig nose pluggy py pytest trial unittest; do \
+    for name in $module $module.py $module.so; do git cat-file -e HEAD:$name 2>/dev/null || \
+    { [ $name = $module ] && [ ! -d $name ]; } || rm -rf -- $name; done; done\n";
+
+/// What is the oracle's, as evaluation takes it, restored to the base commit: the folders of tests that hold a module which
+/// judges, and what only a run reads, but for what gold touches; then the files of the test patch.
 pub fn restore(instance: &Instance) -> String {
+    let golds = instance
+        .splits
+        .iter()
+        .filter(|file| file.part == Some(Part::Gold));
+    let golds = golds.flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
+    let but_golds = golds.fold(String::new(), |text, path| {
+        let spec = format!(
+            ":(top,exclude,literal){}",
+            String::from_utf8_lossy(path.as_bytes())
+        );
+        text + " " + &quoted(&spec)
+    });
+    let mut text = format!(
+        "back() {{ git checkout -q HEAD -- \"$1\"{but_golds} 2>/dev/null; \
+         git ls-files -z --others ${{2:+\"$2\"}} -- \"$1\"{but_golds} | xargs -0r rm -f --; }}\n{SHADOWS}"
+    );
+    for name in READ_BY_RUNS {
+        let _ = writeln!(text, "back ':(top,glob)**/{name}'");
+    }
+    for folder in test_folders(instance) {
+        let _ = writeln!(
+            text,
+            "back {} --exclude-standard",
+            quoted(&format!(":(top,literal){folder}"))
+        );
+        let _ = writeln!(text, "back {}", quoted(&format!(":(top,glob){folder}/**/*.py")));
+    }
+    text + &restore_test_patch(instance)
+}
+
+/// The outermost folders named `test`, `tests` or `testing` above the modules that judge and the files of the test patch.
+fn test_folders(instance: &Instance) -> BTreeSet<String> {
+    let judges = instance.fail_to_pass.iter().chain(&instance.pass_to_pass);
+    let modules = judges.map(|test| match test.as_str().split_once("::") {
+        Some((path, _)) => path.to_owned(),
+        None => test.as_str().replace('.', "/"),
+    });
+    let touched = instance
+        .splits
+        .iter()
+        .filter(|file| file.part == Some(Part::Test));
+    let touched = touched.map(|file| String::from_utf8_lossy(file.path.as_bytes()).into_owned());
+    let mut folders = BTreeSet::new();
+    for path in modules.chain(touched) {
+        let parts: Vec<&str> = path.split('/').collect();
+        let names = &parts[..parts.len() - 1];
+        let tests = names.iter().position(|name| {
+            ["test", "tests", "testing"]
+                .iter()
+                .any(|word| name.eq_ignore_ascii_case(word))
+        });
+        folders.extend(tests.map(|at| names[..=at].join("/")));
+    }
+    folders
+}
+
+/// The files of the test patch, as the base commit has them.
+fn restore_test_patch(instance: &Instance) -> String {
     let touched = instance
         .splits
         .iter()

@@ -1,7 +1,13 @@
+use std::path::Path;
+use std::process::Command;
+
 use super::container::{dockerfile, quoted, restore};
 use super::{Format, Version, export, swebench};
+use crate::domain::patch::Part;
+use crate::domain::path::RepoPath;
 use crate::emit::assemble::{assemble, select};
 use crate::emit::fixture;
+use crate::emit::instance::SplitFile;
 
 fn version() -> Version {
     let input = fixture::input();
@@ -77,6 +83,115 @@ fn the_same_version_gives_the_same_bytes() {
         );
         assert_eq!((one.files, one.tables), (two.files, two.tables), "{format:?}");
     }
+}
+
+/// Runs a program in a folder; what it printed.
+fn run(folder: &Path, program: &str, arguments: &[&str]) -> String {
+    let done = Command::new(program)
+        .current_dir(folder)
+        .args(arguments)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(done.status.success(), "{arguments:?}: {done:?}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
+#[test]
+fn before_tests_run_what_a_model_made_of_the_oracle_is_gone_and_golds_files_stay() {
+    let mut instance = version().instances[0].clone();
+    let split = |path: &str, part| SplitFile {
+        path: RepoPath::from(path),
+        part: Some(part),
+        ..instance.splits[0].clone()
+    };
+    instance.splits = vec![
+        split("lib/conftest.py", Part::Gold),
+        split("tests/test_new.py", Part::Test),
+        split("checks/test_alone.py", Part::Test),
+    ];
+    instance.fail_to_pass = vec!["tests/unit/test_a.py::test_one".into()];
+    instance.pass_to_pass = vec![];
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    let write = |path: &str, text: &str| {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    let base = [
+        "conftest.py",
+        "lib/a.py",
+        "lib/conftest.py",
+        "tests/unit/test_a.py",
+        "tests/data.txt",
+        "setup.cfg",
+    ];
+    for path in base {
+        write(path, "base\n");
+    }
+    run(root, "git", &["init", "-q"]);
+    run(root, "git", &["add", "-A"]);
+    run(
+        root,
+        "git",
+        &[
+            "-c",
+            "user.name=T",
+            "-c",
+            "user.email=t@example.org",
+            "commit",
+            "-qm",
+            "Base",
+        ],
+    );
+    std::fs::remove_file(root.join("tests/data.txt")).unwrap();
+    for path in [
+        "conftest.py",
+        "lib/a.py",
+        "lib/conftest.py",
+        "lib/more/conftest.py",
+        "lib/pytest.py",
+        "tests/unit/test_a.py",
+        "tests/unit/conftest.py",
+        "tests/new data.txt",
+        "tests/test_new.py",
+        "checks/test_alone.py",
+        "setup.cfg",
+        "pytest.py",
+        "_pytest/__init__.py",
+        "pytest.ini",
+        ".gitignore",
+    ] {
+        write(path, "model\n");
+    }
+    write(".gitignore", "conftest.py\npytest.*\n");
+    let script = format!("set -euo pipefail\n{}", restore(&instance));
+    run(root, "bash", &["-c", &script]);
+    let status = run(
+        root,
+        "git",
+        &[
+            "-c",
+            "core.excludesFile=/dev/null",
+            "status",
+            "--porcelain",
+            "-uall",
+            "--ignored",
+        ],
+    );
+    let mut left: Vec<&str> = status.lines().collect();
+    left.sort_unstable();
+    assert_eq!(
+        left,
+        [
+            " M lib/a.py",
+            " M lib/conftest.py",
+            " M setup.cfg",
+            "!! lib/pytest.py",
+            "?? .gitignore",
+        ]
+    );
 }
 
 #[test]
