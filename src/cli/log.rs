@@ -1,7 +1,5 @@
 //! `quarry log OWNER/NAME#N`, `quarry log ADDRESS`.
 
-use std::io::IsTerminal as _;
-
 use clap::Args;
 use serde::Serialize;
 
@@ -50,12 +48,7 @@ pub(super) fn run(args: &LogArgs, session: &Session) -> Result<ExitCode, CliErro
     let context = session.open_read_only()?;
     let found = log(&context, &of)?;
     if !session.printer.json {
-        let text = if std::io::stdout().is_terminal() {
-            shown(&String::from_utf8_lossy(&found.bytes)).into_bytes()
-        } else {
-            found.bytes
-        };
-        session.printer.bytes(&text)?;
+        session.printer.bytes(&found.bytes)?;
         return Ok(ExitCode::Success);
     }
     let attempt = found.attempt.as_ref();
@@ -93,29 +86,4 @@ fn of(args: &LogArgs) -> Result<LogOf, CliError> {
         number: args.attempt,
         stage: args.stage,
     })
-}
-
-/// A log holds what tests of strangers printed: on a terminal, no byte of it may be a command to that.
-fn shown(text: &str) -> String {
-    text.chars()
-        .filter(|char| *char != '\r')
-        .map(|char| match char {
-            '\n' | '\t' => char,
-            char if char.is_control() => char::REPLACEMENT_CHARACTER,
-            char => char,
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_gets_no_commands_of_strangers() {
-        assert_eq!(
-            shown("one\r\n\ttwo \u{1b}[31mred\u{7} \u{9b}x é"),
-            "one\n\ttwo \u{fffd}[31mred\u{fffd} \u{fffd}x é"
-        );
-    }
 }

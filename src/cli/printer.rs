@@ -1,10 +1,11 @@
 //! The one place that writes to standard output and standard error.
 
-use std::io::{self, Write as _};
+use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
 use super::error::CliError;
+use crate::domain::text;
 
 /// Writes results, for a person or as one JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -20,41 +21,45 @@ impl Printer {
     ///
     /// # Errors
     /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
-    pub fn result(self, json: &impl Serialize, text: &str) -> Result<(), CliError> {
+    pub fn result(self, json: &impl Serialize, told: &str) -> Result<(), CliError> {
         if self.json {
             let mut line = serde_json::to_string_pretty(json)
                 .map_err(|error| CliError::bug(format!("write the result as JSON: {error}")))?;
             line.push('\n');
-            out(line.as_bytes())
-        } else if text.is_empty() {
+            out(text::json(&line).as_bytes())
+        } else if told.is_empty() {
             Ok(())
-        } else if text.ends_with('\n') {
-            out(text.as_bytes())
         } else {
-            out(format!("{text}\n").as_bytes())
+            let end = if told.ends_with('\n') { "" } else { "\n" };
+            out(format!("{}{end}", text::shown(told)).as_bytes())
         }
     }
 
-    /// Writes text as it is, whatever the mode: completion scripts, schemas.
+    /// Writes text as it is, whatever the mode: completion scripts, schemas, tables for programs. On a terminal it is shown.
     ///
     /// # Errors
     /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
     pub fn raw(self, text: &str) -> Result<(), CliError> {
-        out(text.as_bytes())
+        self.bytes(text.as_bytes())
     }
 
-    /// Writes bytes as they are: a log is not always text.
+    /// Writes bytes as they are: a log is not always text. On a terminal they are shown.
     ///
     /// # Errors
     /// [`CliError`] when standard output cannot be written; a closed pipe is no error.
     pub fn bytes(self, bytes: &[u8]) -> Result<(), CliError> {
-        out(bytes)
+        if io::stdout().is_terminal() {
+            let text = String::from_utf8_lossy(bytes).replace("\r\n", "\n");
+            out(text::shown(&text).as_bytes())
+        } else {
+            out(bytes)
+        }
     }
 
     /// Writes a line for a person to standard error, unless `--quiet`.
     pub fn note(self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{text}");
+            let _ = writeln!(io::stderr(), "{}", text::shown(text));
         }
     }
 
@@ -69,15 +74,15 @@ impl Printer {
                     "exit_code": error.exit as u8,
                 }
             });
-            let _ = out(format!("{document:#}\n").as_bytes());
+            let _ = out(text::json(&format!("{document:#}\n")).as_bytes());
         }
-        let mut text = format!("error: failed to {error}\n");
+        let mut told = format!("error: failed to {error}\n");
         for hint in &error.hints {
-            text.push_str("hint: ");
-            text.push_str(hint);
-            text.push('\n');
+            told.push_str("hint: ");
+            told.push_str(hint);
+            told.push('\n');
         }
-        let _ = io::stderr().write_all(text.as_bytes());
+        let _ = io::stderr().write_all(text::shown(&told).as_bytes());
     }
 }
 

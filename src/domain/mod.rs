@@ -49,4 +49,5 @@ pub mod path;
 pub mod rate;
 pub mod strength;
 pub mod test_name;
+pub mod text;
 pub mod variant;

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A path inside a repository, relative to its root, `/`-separated; any bytes but NUL, as git allows.
 ///
-/// In JSON and on a terminal a UTF-8 path is itself; any other is written the way git quotes it
+/// In JSON and on a terminal a UTF-8 path is itself (but for one with control characters on a terminal); any other is written the way git quotes it
 /// (`"caf\351.py"` in double quotes with octal escapes), and read back from that form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
@@ -34,6 +34,15 @@ impl RepoPath {
         self.file_name()
             .strip_suffix(suffix.as_bytes())
             .is_some_and(|stem| stem.ends_with(b".") && stem.len() > 1)
+    }
+
+    /// The path as text from which it can be read back: itself, or quoted.
+    fn text(&self, is_quoted: impl Fn(char) -> bool) -> String {
+        match self.to_str() {
+            // A name that is itself a quoted text is quoted again, so that reading it back is exact.
+            Some(text) if unquote(text).is_none() && !text.contains(is_quoted) => text.to_owned(),
+            _ => quote(&self.0),
+        }
     }
 
     /// The path as UTF-8, if it is.
@@ -65,17 +74,13 @@ impl From<String> for RepoPath {
 
 impl From<RepoPath> for String {
     fn from(path: RepoPath) -> String {
-        path.to_string()
+        path.text(|_| false)
     }
 }
 
 impl fmt::Display for RepoPath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.to_str() {
-            // A name that is itself a quoted text is quoted again, so that reading it back is exact.
-            Some(text) if unquote(text).is_none() => f.write_str(text),
-            _ => f.write_str(&quote(&self.0)),
-        }
+        f.write_str(&self.text(char::is_control))
     }
 }
 
@@ -174,6 +179,13 @@ mod tests {
             let path = RepoPath::from(bytes.as_slice());
             prop_assert_eq!(RepoPath::from(path.to_string()), path);
         }
+    }
+
+    #[test]
+    fn a_terminal_is_told_no_command_and_json_has_the_path_itself() {
+        let path = RepoPath::from("a\n\u{1b}[2J.py");
+        assert_eq!(path.to_string(), "\"a\\n\\033[2J.py\"");
+        assert_eq!(String::from(path), "a\n\u{1b}[2J.py");
     }
 
     #[test]

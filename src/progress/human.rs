@@ -9,6 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::domain::attempt::AttemptOutcome;
 use crate::domain::event::{Event, EventSink};
+use crate::domain::text;
 
 /// For a person: a bar a stage where standard error is a terminal (and bars are wanted), a line when a stage
 /// ends, warnings, and every attempt when asked for.
@@ -36,7 +37,7 @@ impl Human {
     fn line(&self, text: &str) {
         // `suspend` keeps the line from being drawn into a bar.
         self.bars.suspend(|| {
-            let _ = writeln!(std::io::stderr(), "{text}");
+            let _ = writeln!(std::io::stderr(), "{}", text::line(text));
         });
     }
 }
