@@ -9,7 +9,7 @@ pub mod gc;
 pub mod tree;
 
 use std::fs::{self, File};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{ErrorKind, Read as _, Seek as _, Write as _};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -115,6 +115,11 @@ impl WorkspaceError {
     /// What to do about it.
     pub fn hints(&self) -> Vec<String> {
         match self {
+            Self::Io { source, .. }
+                if matches!(source.kind(), ErrorKind::NotADirectory | ErrorKind::AlreadyExists) =>
+            {
+                vec!["a file is where a folder must be: name another folder, or move the file away".into()]
+            }
             Self::Io { .. } => vec!["check that the folder exists and is writable".into()],
             Self::Busy { .. } => {
                 vec!["wait for it, stop it with Ctrl-C, or use another `--workspace`".into()]

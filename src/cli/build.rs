@@ -106,8 +106,7 @@ pub(super) async fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode,
     mirror.resolve(&args.target.commit).map_err(PipelineError::from)?;
     drop(mirror);
     let room = room_settings(session, &loaded, &args.sandbox)?;
-    let was_there = session.workspace.state().exists();
-    let (context, lock) = session.open()?;
+    let (context, _lock) = session.open()?;
     let request = commit::Request {
         repo: args.target.repo.clone(),
         commit: args.target.commit.clone(),
@@ -119,11 +118,6 @@ pub(super) async fn run(args: &BuildArgs, session: &Session) -> Result<ExitCode,
         min_free_bytes: room.min_free_bytes,
     };
     let ended = Box::pin(commit::run(&context, request)).await;
-    if ended.is_err() && !was_there && context.store.tried().is_ok_and(|tried| tried.is_empty()) {
-        // Nothing was done: it would be in the way of the next command's search for a workspace.
-        drop((context, lock));
-        let _ = std::fs::remove_dir_all(session.workspace.state());
-    }
     match ended? {
         Outcome::Done(report) => {
             session.printer.result(&*report, &report.text())?;
@@ -212,7 +206,12 @@ fn text(answer: &Answer<'_>, all_facts: bool) -> String {
         {
             let _ = writeln!(out, "  {:<40} {}", origin.what, reason(origin));
         }
-        let _ = writeln!(out, "  run: {:?} {}", proposal.runner, proposal.args.join(" "));
+        let _ = writeln!(
+            out,
+            "  run: {} {}",
+            proposal.runner.name(),
+            proposal.args.join(" ")
+        );
     }
     let shown = |kind: FactKind| all_facts || !matches!(kind, FactKind::Python | FactKind::Requirements);
     let facts: Vec<_> = detected.facts.iter().filter(|fact| shown(fact.kind)).collect();

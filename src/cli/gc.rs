@@ -28,7 +28,7 @@ struct Collected {
 }
 
 pub(super) fn run(args: &GcArgs, session: &Session) -> Result<ExitCode, CliError> {
-    let (context, _lock) = session.open()?;
+    let (context, _lock) = session.open_existing()?;
     let span = SignedDuration::from_hours(i64::from(args.unused_for) * 24);
     let cutoff = context.clock.now().checked_sub(span).unwrap_or(Timestamp::MIN);
     let mut collected = Collected {

@@ -23,7 +23,7 @@ pub(super) async fn build(args: &ImagesBuildArgs, session: &Session) -> Result<E
     if let Some(text) = &args.base_image {
         docker.base_image = base_image(text, &docker)?;
     }
-    let (context, _lock) = session.open()?;
+    let (context, _lock) = session.open_existing()?;
     let settings = Settings {
         only: args.only.clone(),
         other_base: args.base_image.is_some(),

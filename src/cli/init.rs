@@ -13,7 +13,9 @@ use crate::workspace::Workspace;
 pub(super) fn run(args: &InitArgs, session: &Session) -> Result<ExitCode, CliError> {
     let workspace = match &args.folder {
         Some(folder) => Workspace::at(session.here.join(folder)),
-        None => session.workspace.clone(),
+        None if session.is_named => session.workspace.clone(),
+        // Also below another workspace.
+        None => Workspace::at(&session.here),
     };
     let session = Session {
         workspace,

@@ -46,7 +46,13 @@ pub(super) async fn run(args: &MineArgs, session: &Session) -> Result<ExitCode, 
     };
     let recipe = loaded.as_ref().map(|loaded| &loaded.recipe);
     let asking = github::asking(&args.github, &args.source, recipe, session)?;
-    let (context, _lock) = session.open()?;
+    // What only counts what asking would cost makes no workspace.
+    let looking = if args.github.dry_run {
+        session.looking()?
+    } else {
+        (session.clone(), None)
+    };
+    let (context, _lock) = looking.0.open()?;
     let (source, summary) = source::mine(&context, place, args.source.repo.clone(), args.again).await?;
     let mut text = render(&summary);
     let mut stopped = summary.stopped;

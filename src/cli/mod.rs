@@ -90,7 +90,7 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
     runtime.block_on(async {
         let session = Session::new(&cli.global)?;
         session::listen(session.cancel.clone(), session.printer);
-        match &cli.verb {
+        let ended = match &cli.verb {
             Verb::Init(args) => init::run(args, &session),
             Verb::Check(args) => check::run(args, &session),
             Verb::Doctor(args) => doctor::run(args, &session).await,
@@ -123,6 +123,10 @@ fn start(cli: &Cli) -> Result<ExitCode, CliError> {
             Verb::Explain(args) => explain::run(args, &session),
             Verb::Log(args) => log::run(args, &session),
             Verb::Completions(args) => completions::run(args, &session),
+        };
+        if ended.is_err() {
+            session.tidy();
         }
+        ended
     })
 }

@@ -19,7 +19,13 @@ use crate::workspace::Context;
 pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, CliError> {
     let loaded = load(&args.recipe, &args.work)?;
     let asking = github::asking(&args.github, &args.source, Some(&loaded.recipe), session)?;
-    let (context, _lock) = session.open()?;
+    // What only counts what asking would cost makes no workspace.
+    let looking = if args.github.dry_run {
+        session.looking()?
+    } else {
+        (session.clone(), None)
+    };
+    let (context, _lock) = looking.0.open()?;
     let sources = match place(&args.source, &args.github)? {
         Some(place) => {
             let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;

@@ -1,9 +1,9 @@
 //! What a verb runs in: the workspace with its lock, the watcher, and Ctrl-C.
 
 use std::io::IsTerminal as _;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
@@ -12,7 +12,8 @@ use super::exit_code::ExitCode;
 use super::printer::Printer;
 use crate::domain::event::{EventSink, Silent};
 use crate::progress::{Human, JsonLines};
-use crate::workspace::{Context, Workspace, WorkspaceLock};
+use crate::store::Store;
+use crate::workspace::{Context, Workspace, WorkspaceError, WorkspaceLock};
 
 /// The global options, settled.
 #[derive(Clone)]
@@ -21,6 +22,10 @@ pub struct Session {
     pub here: Utf8PathBuf,
     /// Where the workspace is.
     pub workspace: Workspace,
+    /// Whether the command line names it.
+    pub is_named: bool,
+    /// The workspace that this command made, if it made one.
+    pub made: Arc<OnceLock<Workspace>>,
     /// Where results go.
     pub printer: Printer,
     /// Who watches.
@@ -55,6 +60,8 @@ impl Session {
         Ok(Self {
             here,
             workspace,
+            is_named: global.workspace.is_some(),
+            made: Arc::default(),
             printer: Printer {
                 json: global.json,
                 quiet: global.quiet,
@@ -70,8 +77,82 @@ impl Session {
     /// # Errors
     /// [`CliError`] when another process holds it, or it cannot be written.
     pub fn open(&self) -> Result<(Context, WorkspaceLock), CliError> {
+        if !self.workspace.state().exists() {
+            let _ = self.made.set(self.workspace.clone());
+        }
         let (context, lock) = Context::open(&self.workspace)?;
         Ok((self.watched(context), lock))
+    }
+
+    /// Opens the workspace for writing, where there is one.
+    ///
+    /// # Errors
+    /// [`CliError`] as [`Session::open`], and when there is none.
+    pub fn open_existing(&self) -> Result<(Context, WorkspaceLock), CliError> {
+        if !self.workspace.state().is_dir() {
+            let root = self.workspace.root().to_owned();
+            return Err(WorkspaceError::None { root }.into());
+        }
+        self.open()
+    }
+
+    /// After a command that failed: removes the workspace that it made, if nothing is recorded in it. It would be in the way
+    /// of the next command's search for one.
+    pub fn tidy(&self) {
+        let Some(made) = self.made.get() else {
+            return;
+        };
+        let is_blank = match Store::open_read_only(&made.ledger()) {
+            Ok(store) => {
+                store.candidates(None).is_ok_and(|found| found.is_empty())
+                    && store.cursors("").is_ok_and(|found| found.is_empty())
+                    && store.tried().is_ok_and(|found| found.is_empty())
+            }
+            Err(_) => !made.ledger().exists(),
+        };
+        if is_blank {
+            let _ = std::fs::remove_dir_all(made.state());
+        }
+    }
+
+    /// The session for what only looks: in the workspace, or, where there is none, in a folder that goes when it is dropped.
+    ///
+    /// # Errors
+    /// [`CliError`] when there is no place for that folder.
+    pub fn looking(&self) -> Result<(Self, Option<tempfile::TempDir>), CliError> {
+        if self.workspace.state().is_dir() {
+            return Ok((self.clone(), None));
+        }
+        let fail = |error: &dyn std::fmt::Display| {
+            let hint = "check that the folder of temporary files can be written".to_owned();
+            CliError::machine(format!("make a folder to look in: {error}"), vec![hint])
+        };
+        let folder = tempfile::tempdir().map_err(|error| fail(&error))?;
+        let root = Utf8PathBuf::from_path_buf(folder.path().to_owned())
+            .map_err(|path| fail(&format!("`{}` is not UTF-8", path.display())))?;
+        let session = Self {
+            workspace: Workspace::at(root),
+            made: Arc::default(),
+            ..self.clone()
+        };
+        Ok((session, Some(folder)))
+    }
+
+    /// The session for a version: the command line's workspace, else the one that the version lies in, else the one here.
+    #[must_use]
+    pub fn of_version(&self, version: &Utf8Path) -> Self {
+        let whole = version
+            .canonicalize_utf8()
+            .unwrap_or_else(|_| self.here.join(version));
+        let found = if self.is_named {
+            None
+        } else {
+            Workspace::find(&whole)
+        };
+        Self {
+            workspace: found.unwrap_or_else(|| self.workspace.clone()),
+            ..self.clone()
+        }
     }
 
     /// Opens the workspace for reading, beside whatever writes in it.

@@ -142,6 +142,20 @@ fn a_candidate_that_is_dropped_later_is_one_no_longer() {
 }
 
 #[test]
+fn a_ledger_where_nothing_can_be_written_is_read() {
+    let (_folder, path) = ledger();
+    let store = Store::open(&path).unwrap();
+    store
+        .append_decisions("sample", vec![decision("a/b#9", "one", "k")])
+        .unwrap();
+    drop(store);
+    // A folder in its place keeps SQLite from making the file that readers and writers share, also for root.
+    std::fs::create_dir(format!("{path}-shm")).unwrap();
+    let reader = Store::open_read_only(&path).unwrap();
+    assert_eq!(reader.decisions(None, None).unwrap().len(), 1);
+}
+
+#[test]
 fn a_ledger_of_the_first_shape_is_brought_to_the_newest_and_keeps_its_rows() {
     let (_folder, path) = ledger();
     let store = Store::open(&path).unwrap();

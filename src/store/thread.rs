@@ -1,5 +1,6 @@
 //! The one thread that owns the connection, and the handle everybody else holds.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::mpsc;
 use std::thread::JoinHandle;
@@ -37,6 +38,33 @@ impl Drop for Inner {
             let _ = thread.join();
         }
     }
+}
+
+/// Whether SQLite could not make the file that readers and writers share.
+fn cannot_be_shared(error: &rusqlite::Error) -> bool {
+    use rusqlite::ErrorCode;
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::SystemIoFailure)
+    )
+}
+
+/// Whether a writer, perhaps one that was killed, has more than the ledger's file holds.
+fn has_log(path: &Utf8Path) -> bool {
+    std::fs::metadata(format!("{path}-wal")).is_ok_and(|log| log.len() > 0)
+}
+
+/// A path as the part of a `file:` address.
+fn percent_encoded(path: &Utf8Path) -> String {
+    let mut text = String::new();
+    for byte in path.as_str().bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-_.~".contains(&byte) {
+            text.push(char::from(byte));
+        } else {
+            let _ = write!(text, "%{byte:02X}");
+        }
+    }
+    text
 }
 
 impl Store {
@@ -80,11 +108,23 @@ impl Store {
             source,
         };
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(wrap)?;
-        connection.busy_timeout(Duration::from_secs(10)).map_err(wrap)?;
-        let found: u32 = connection
-            .pragma_query_value(None, "user_version", |row| row.get(0))
-            .map_err(wrap)?;
+        let opened = |connection: Connection| {
+            connection.busy_timeout(Duration::from_secs(10))?;
+            let found: u32 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            Ok((connection, found))
+        };
+        let shared = Connection::open_with_flags(path, flags).and_then(opened);
+        let (connection, found) = match shared {
+            // Beside a writer SQLite needs a file of its own, which a folder that cannot be written does not take. Where no
+            // writer left anything behind, the ledger is whole without.
+            Err(error) if cannot_be_shared(&error) && !has_log(path) => {
+                let address = format!("file:{}?immutable=1", percent_encoded(path));
+                Connection::open_with_flags(address, flags | OpenFlags::SQLITE_OPEN_URI)
+                    .and_then(opened)
+                    .map_err(wrap)?
+            }
+            shared => shared.map_err(wrap)?,
+        };
         if found > LEDGER_VERSION {
             return Err(StoreError::Newer {
                 path: path.to_owned(),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::program::{quarry, recipe, sample_run, succeed, tree};
+use crate::program::{QUARRY, quarry, recipe, sample_run, succeed, tree};
 
 fn run(command: &mut Command) -> (Option<i32>, String, String) {
     let output = command.output().unwrap();
@@ -139,6 +139,58 @@ fn a_made_workspace_holds_recipes_that_check_and_keeps_edited_ones() {
     let status = succeed(quarry(folder.path()).args(["status", "--json"]));
     let status: Value = serde_json::from_slice(&status.stdout).unwrap();
     assert_eq!(status["repositories"], serde_json::json!([]));
+}
+
+#[test]
+fn what_fails_or_only_looks_leaves_no_workspace_and_init_makes_one_here() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path().join("a");
+    std::fs::create_dir(&here).unwrap();
+    std::fs::create_dir(here.join("no-mirror")).unwrap();
+    let quarry = |arguments: &[&str]| {
+        let mut command = Command::new(QUARRY);
+        run(command.current_dir(&here).args(arguments).stdin(Stdio::null()))
+    };
+    let recipe = recipe("swebench.toml");
+    let recipe = recipe.to_str().unwrap();
+    for (arguments, code) in [
+        (&["mine", "--mirror", "no-mirror", "--repo", "a/b"][..], 3),
+        (&["run", recipe, "--mirror", "no-mirror", "--repo", "a/b"], 3),
+        (&["filter", recipe], 3),
+        (&["gc", "--dry-run"], 4),
+        (&["status"], 4),
+    ] {
+        let (found, _, stderr) = quarry(arguments);
+        assert_eq!(found, Some(code), "{arguments:?}: {stderr}");
+        assert!(stderr.contains("hint: "), "{arguments:?}: {stderr}");
+        assert!(!here.join(".quarry").exists(), "{arguments:?}");
+    }
+    // Rows that are none are named, with their line.
+    std::fs::write(
+        here.join("rows.jsonl"),
+        "{\"instance_id\":\"a__b-1\"}\n\n{\"n\": 1}\n",
+    )
+    .unwrap();
+    let (code, stdout, stderr) = quarry(&["filter", recipe, "--input", "rows.jsonl", "--out", "kept.jsonl"]);
+    assert_eq!((code, stdout.as_str()), (Some(3), ""), "{stderr}");
+    assert!(
+        stderr.contains("`rows.jsonl`, line 3") && stderr.contains("no `instance_id`"),
+        "{stderr}"
+    );
+    assert!(!here.join(".quarry").exists() && !here.join("kept.jsonl").exists());
+
+    // A workspace above is no reason to make none here.
+    std::fs::create_dir(folder.path().join(".quarry")).unwrap();
+    assert_eq!(quarry(&["init"]).0, Some(0));
+    assert!(here.join(".quarry/ledger.db").exists() && !folder.path().join("filters").exists());
+    let (code, _, stderr) = quarry(&["--workspace", "rows.jsonl", "init"]);
+    assert_eq!(code, Some(4));
+    assert!(stderr.contains("a file is where a folder must be"), "{stderr}");
+    // What is a command to a terminal is shown, not obeyed.
+    let (_, stdout, stderr) = quarry(&["--json", "check", "a\u{1b}]0;x\u{7}\u{9b}.toml"]);
+    for text in [stdout, stderr] {
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\u{9b}']), "{text:?}");
+    }
 }
 
 #[test]
