@@ -91,6 +91,7 @@ fn grade(instances: &[Instance]) -> Report {
             fuzz: 0,
             count_infra: false,
             room: "process".to_owned(),
+            only: vec![],
         },
         beside: Beside::default(),
         outcomes: outcomes.collect(),

@@ -3,24 +3,31 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use clap::Args;
 
 use super::args::{GithubArgs, SandboxArgs, SourceArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::github;
+use super::output;
 use super::run::{room_settings, stopped};
 use super::session::Session;
-use crate::domain::ids::{CandidateId, InstanceId};
+use crate::domain::ids::InstanceId;
 use crate::evaluate::Report;
 use crate::evaluate::report::table;
 use crate::evaluate::result::Class;
-use crate::evaluate::run::{read_predictions, read_splits, write_logs, write_report};
+use crate::evaluate::run::{
+    REPORT_FILES, read_predictions, read_report, read_splits, write_logs, write_report,
+};
 use crate::pipeline::PipelineError;
-use crate::pipeline::evaluate::{self, Outcome, Request, What};
-use crate::pipeline::{source, version};
+use crate::pipeline::evaluate::{self, Outcome, Plan, Request, What};
+use crate::pipeline::source;
+use crate::pipeline::version::{self, Version};
 use crate::workspace::Context;
+
+/// How many bytes a file system lets a name have.
+const NAME: usize = 255;
 
 /// `quarry evaluate`.
 #[derive(Debug, Args)]
@@ -63,7 +70,7 @@ pub struct EvaluateArgs {
     #[arg(long)]
     pub null: bool,
     /// Which model, where the predictions are of several
-    #[arg(long, value_name = "NAME", requires = "predictions")]
+    #[arg(long, value_name = "NAME", requires = "predictions", conflicts_with_all = ["gold", "null"])]
     pub model: Option<String>,
     /// Only these instances (repeatable): `owner__name-N`, or `owner/name#N`
     #[arg(long, value_name = "INSTANCE")]
@@ -83,7 +90,8 @@ pub struct EvaluateArgs {
     /// Say which split each instance is in: a JSON object, or lines of an id, a tab and a name
     #[arg(long, value_name = "FILE")]
     pub splits: Option<Utf8PathBuf>,
-    /// Where report.json, report.md and report.html go [default: .quarry/evaluations/DATASET-VERSION/MODEL]
+    /// Where report.json, report.md and report.html go [default: .quarry/evaluations/DATASET-VERSION/MODEL; with --only
+    /// MODEL+only-…]
     #[arg(long, value_name = "DIR")]
     pub out: Option<Utf8PathBuf>,
     /// Write what SWE-bench's harness would have left of this evaluation below this folder, too
@@ -120,6 +128,9 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
         Some(file) => read_splits(file).map_err(PipelineError::from)?,
         None => BTreeMap::new(),
     };
+    let only: Vec<InstanceId> = args.only.iter().map(|id| InstanceId::named(id)).collect();
+    let plan = evaluate::plan(&version, what, &only)?;
+    let folder = folder(args, session, &version, &plan)?;
     let (context, _lock) = session.open()?;
     if let Some(place) = github::place(&args.source, &GithubArgs::default())? {
         let (source, summary) = source::mine(&context, place, args.source.repo.clone(), false).await?;
@@ -129,8 +140,7 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
         source.admitted_by(&version.loaded.recipe)?;
     }
     let request = Request {
-        what,
-        only: args.only.iter().map(|id| instance(id)).collect(),
+        plan,
         runs: args.runs,
         fuzz: args.fuzz,
         again: args.again,
@@ -143,10 +153,6 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
         Outcome::Interrupted => return Ok(stopped(session)),
     };
     let report = &done.report;
-    let folder = args
-        .out
-        .clone()
-        .unwrap_or_else(|| default_folder(&context, report));
     let logs = logs(&context, report)?;
     write_report(&folder, report, &logs).map_err(PipelineError::from)?;
     let mut text = table(report);
@@ -179,31 +185,42 @@ pub(super) async fn run(args: &EvaluateArgs, session: &Session) -> Result<ExitCo
     })
 }
 
-/// An instance by its id, or by the pull request that it was.
-fn instance(text: &str) -> InstanceId {
-    text.parse::<CandidateId>()
-        .map_or_else(|_| InstanceId::from(text), |id| id.instance())
-}
-
-/// Where a report goes that is not sent elsewhere.
-fn default_folder(context: &Context, report: &Report) -> Utf8PathBuf {
-    let model: String = report
-        .model
-        .chars()
-        .map(|c| {
-            if c.is_ascii_alphanumeric() || "-_.".contains(c) {
-                c
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let model = model.trim_start_matches('.');
-    context
-        .workspace
-        .evaluations()
-        .join(format!("{}-{}", report.dataset, report.version))
-        .join(Utf8Path::new(if model.is_empty() { "unnamed" } else { model }))
+/// Where the report goes. What would keep it from there is said before any run.
+fn folder(
+    args: &EvaluateArgs,
+    session: &Session,
+    version: &Version,
+    plan: &Plan,
+) -> Result<Utf8PathBuf, CliError> {
+    if let Some(folder) = &args.swebench_logs {
+        output::must_take_files(folder, &[])?;
+    }
+    let name = plan.folder_name();
+    let Some(folder) = &args.out else {
+        if name.len() > NAME {
+            return Err(CliError::input(
+                format!(
+                    "name a folder after the model `{}…`: the name has {} bytes, and a file system takes {NAME}",
+                    plan.model().chars().take(40).collect::<String>(),
+                    name.len()
+                ),
+                vec!["name the report's folder with `--out DIR`".to_owned()],
+            ));
+        }
+        let dataset = &version.manifest.dataset;
+        let all = session.workspace.evaluations();
+        return Ok(all
+            .join(format!("{}-{}", dataset.name, dataset.version))
+            .join(name));
+    };
+    output::must_take_files(folder, &REPORT_FILES)?;
+    if !plan.only.is_empty() && read_report(folder).is_ok_and(|there| there.conditions.only.is_empty()) {
+        return Err(CliError::input(
+            format!("write the report of some instances over that of all in `{folder}`"),
+            vec!["name another folder with `--out`, or leave out `--only`".to_owned()],
+        ));
+    }
+    Ok(folder.clone())
 }
 
 /// The logs that the page shows: those of what was not resolved.

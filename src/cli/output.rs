@@ -4,7 +4,11 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use camino::Utf8Path;
+
 use super::error::CliError;
+use crate::emit::assemble::MANIFEST;
+use crate::emit::sums::NAME as SUMS;
 use crate::strip::run::StripError;
 
 /// Makes sure that a file of this name can be written, and leaves things as they are.
@@ -25,6 +29,56 @@ pub(super) fn must_be_writable(path: &Path) -> Result<(), CliError> {
             vec!["name a file in a folder that is there and can be written".to_owned()],
         )
     })
+}
+
+/// Makes sure that a folder of this name, which may not be there yet, takes files of these names, that none of them is in
+/// the way, and that it lies in no emitted version; leaves things as they are.
+///
+/// # Errors
+/// [`CliError`] with what is in the way.
+pub(super) fn must_take_files(folder: &Utf8Path, names: &[&str]) -> Result<(), CliError> {
+    must_be_outside_versions(folder)?;
+    let whole = real(folder.as_std_path());
+    let there = whole.ancestors().find(|path| path.exists());
+    let there = there.unwrap_or(Path::new("/"));
+    if !there.is_dir() {
+        return Err(CliError::input(
+            format!(
+                "write into `{folder}`: `{}` is a file, not a folder",
+                there.display()
+            ),
+            vec!["name a folder: one that is there, or a new one".to_owned()],
+        ));
+    }
+    tempfile::tempfile_in(there).map_err(|error| {
+        CliError::input(
+            format!("write into `{folder}`: {error}"),
+            vec!["name a folder that can be written".to_owned()],
+        )
+    })?;
+    for name in names.iter().filter(|_| there == whole) {
+        must_be_writable(&whole.join(name))?;
+    }
+    Ok(())
+}
+
+/// Refuses a place inside an emitted version: it would not be sound any more.
+///
+/// # Errors
+/// [`CliError`] when a folder above the place is a version.
+pub(super) fn must_be_outside_versions(path: &Utf8Path) -> Result<(), CliError> {
+    let whole = real(path.as_std_path());
+    let is_version = |folder: &&Path| folder.join(MANIFEST).is_file() && folder.join(SUMS).is_file();
+    match whole.ancestors().find(is_version) {
+        None => Ok(()),
+        Some(version) => Err(CliError::input(
+            format!(
+                "write `{path}`: it lies in the emitted version `{}`",
+                version.display()
+            ),
+            vec!["name a place outside: a version stays as it was released".to_owned()],
+        )),
+    }
 }
 
 /// A path without links; what is not there yet is judged by the nearest folder that is.
@@ -63,6 +117,28 @@ pub(super) fn apart(source: &Path, target: &Path) -> Result<(), CliError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_folder_for_files_is_no_file_and_in_no_version() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = Utf8Path::from_path(temp.path()).unwrap();
+        std::fs::create_dir_all(root.join("version/in/it")).unwrap();
+        std::fs::create_dir_all(root.join("taken/report.json")).unwrap();
+        for name in ["version/manifest.json", "version/SHA256SUMS", "file"] {
+            std::fs::write(root.join(name), "").unwrap();
+        }
+        let refused = |name: &str| {
+            let error = must_take_files(&root.join(name), &["report.json"]).unwrap_err();
+            error.message
+        };
+        assert!(must_take_files(&root.join("new/folder"), &["report.json"]).is_ok());
+        assert!(!root.join("new").exists());
+        for name in ["version", "version/in", "version/new/one"] {
+            assert!(refused(name).contains("emitted version"), "{name}");
+        }
+        assert!(refused("file/below").contains("is a file, not a folder"));
+        assert!(refused("taken").contains("report.json"));
+    }
 
     #[test]
     fn what_cannot_be_written_is_known_before_and_what_can_is_left_alone() {

@@ -293,6 +293,13 @@ text_id!(
     /// A dataset row's id in SWE-bench's form: `owner__name-N`.
     InstanceId
 );
+impl InstanceId {
+    /// An instance by its id, or by the pull request that it was (`owner/name#N`).
+    pub fn named(text: &str) -> Self {
+        text.parse::<CandidateId>()
+            .map_or_else(|_| Self::from(text), |id| id.instance())
+    }
+}
 text_id!(
     /// A test's own id as its runner names it (pytest: the node id), never read from printed output.
     TestId

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::report::Report;
+use super::report::{Report, percent, rate};
 use super::result::{Class, Outcome};
 use super::statistics::{
     Interval, Permutation, Stratified, Table, bca, bootstrap, cochran_mantel_haenszel, mcnemar_exact, mean,
@@ -77,16 +77,16 @@ pub struct Comparison {
     pub attrition: BTreeMap<String, Vec<InstanceId>>,
     /// `a`: resolved under both; `b`: under the first alone; `c`: under the second alone; `d`: under neither.
     pub table: Table,
-    /// The first's resolution rate over these tasks, with Wilson's interval.
-    pub rate_a: PassRate,
+    /// The first's resolution rate over these tasks, with Wilson's interval; `null`, as all that follows, over no task.
+    pub rate_a: Option<PassRate>,
     /// The second's.
-    pub rate_b: PassRate,
+    pub rate_b: Option<PassRate>,
     /// The second's rate minus the first's.
-    pub difference: f64,
+    pub difference: Option<f64>,
     /// Its bootstrap interval at 95 %: tasks drawn stratum by stratum.
-    pub interval: Interval,
+    pub interval: Option<Interval>,
     /// McNemar's exact p-value.
-    pub mcnemar: f64,
+    pub mcnemar: Option<f64>,
     /// The Cochran–Mantel–Haenszel test over the strata; `null` when no stratum says anything.
     pub stratified: Option<Stratified>,
     /// Costs; `null` where the predictions tell none.
@@ -179,11 +179,11 @@ pub fn compare(names: (&str, &str), a: &Report, b: &Report, rules: Rules) -> Com
         rules,
         tasks,
         attrition,
-        rate_a: PassRate::of(small(table.a + table.b), small(tasks)),
-        rate_b: PassRate::of(small(table.a + table.c), small(tasks)),
-        difference: mean(&differences.concat()),
-        interval: interval(&differences, rules.seed),
-        mcnemar: mcnemar_exact(table.b, table.c),
+        rate_a: (tasks > 0).then(|| PassRate::of(small(table.a + table.b), small(tasks))),
+        rate_b: (tasks > 0).then(|| PassRate::of(small(table.a + table.c), small(tasks))),
+        difference: (tasks > 0).then(|| mean(&differences.concat())),
+        interval: (tasks > 0).then(|| interval(&differences, rules.seed)),
+        mcnemar: (tasks > 0).then(|| mcnemar_exact(table.b, table.c)),
         stratified: cochran_mantel_haenszel(&tables),
         cost: measured(&strata, rules.seed, |outcome| outcome.cost),
         steps: measured(&strata, rules.seed, |outcome| outcome.steps),
@@ -266,6 +266,12 @@ pub fn text(comparison: &Comparison) -> String {
             named.join(" ")
         ));
     }
+    let (Some(difference), Some(interval), Some(mcnemar)) =
+        (comparison.difference, comparison.interval, comparison.mcnemar)
+    else {
+        lines.push("there is nothing to compare: of no task do both say something".to_owned());
+        return lines.join("\n") + "\n";
+    };
     let width = a.len().max(b.len()).max(8);
     lines.extend([
         String::new(),
@@ -274,27 +280,16 @@ pub fn text(comparison: &Comparison) -> String {
         format!("  {:width$}  not resolved  {:>6}  {:>6}", "", table.c, table.d),
         String::new(),
     ]);
-    let percent = |share: f64| format!("{:.2} %", share * 100.0);
-    let rate = |name: &str, rate: &PassRate| {
-        format!(
-            "  {name:width$}  {} ({} to {})",
-            percent(rate.rate.value()),
-            percent(rate.low.value()),
-            percent(rate.high.value())
-        )
-    };
-    lines.push(rate(a, &comparison.rate_a));
-    lines.push(rate(b, &comparison.rate_b));
+    for (name, of) in [(a, &comparison.rate_a), (b, &comparison.rate_b)] {
+        lines.push(format!("  {name:width$}  {}", rate(of.as_ref())));
+    }
     lines.push(format!(
         "  difference {} (bootstrap 95 %: {} to {})",
-        percent(comparison.difference),
-        percent(comparison.interval.low),
-        percent(comparison.interval.high)
+        percent(Some(difference)),
+        percent(Some(interval.low)),
+        percent(Some(interval.high))
     ));
-    lines.push(format!(
-        "  McNemar exact            p = {}",
-        p(comparison.mcnemar)
-    ));
+    lines.push(format!("  McNemar exact            p = {}", p(mcnemar)));
     lines.push(match &comparison.stratified {
         Some(test) => format!(
             "  Cochran–Mantel–Haenszel  p = {} (chi² {:.4}, {} strata, odds ratio {})",
@@ -357,6 +352,7 @@ mod tests {
                 fuzz: 0,
                 count_infra: false,
                 room: "process".to_owned(),
+                only: vec![],
             },
             beside: Beside::default(),
             outcomes,
@@ -400,12 +396,13 @@ mod tests {
                 }
             )
         );
-        assert_eq!(format!("{:.2}", found.mcnemar), "0.22");
+        assert_eq!(format!("{:.2}", found.mcnemar.unwrap()), "0.22");
         assert_eq!(found.stratified.unwrap().strata, 3);
         let cost = found.cost.as_ref().unwrap();
         assert!((cost.test.difference - 1.0).abs() < 1e-9 && !cost.test.exact && cost.test.p < 1e-4);
         assert_eq!(found.steps, None);
-        assert!(found.interval.low < found.difference && found.difference < found.interval.high);
+        let (interval, difference) = (found.interval.unwrap(), found.difference.unwrap());
+        assert!(interval.low < difference && difference < interval.high);
         let causes: Vec<(&str, usize)> = found
             .attrition
             .iter()
@@ -429,6 +426,29 @@ mod tests {
         let text = text(&found);
         assert!(text.contains("McNemar exact            p = 0.218"), "{text}");
         assert!(text.contains("only compact: a__b-40"), "{text}");
+    }
+
+    #[test]
+    fn over_no_task_there_is_nothing_to_compare() {
+        let (a, mut b) = paper();
+        b.outcomes.clear();
+        let found = compare(("a", "b"), &a, &b, Rules::default());
+        let json = serde_json::to_value(&found).unwrap();
+        for key in [
+            "rate_a",
+            "rate_b",
+            "difference",
+            "interval",
+            "mcnemar",
+            "stratified",
+        ] {
+            assert!(json[key].is_null(), "{json}");
+        }
+        let text = text(&found);
+        assert!(
+            text.contains("there is nothing to compare") && !text.contains('%'),
+            "{text}"
+        );
     }
 
     #[test]

@@ -15,8 +15,9 @@ use serde_json::value::RawValue;
 use crate::domain::base64;
 use crate::domain::ids::InstanceId;
 
-/// How many faults an error names.
-const NAMED: usize = 10;
+mod error;
+
+pub use self::error::PredictionError;
 
 /// What a model did for one instance.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,81 +41,6 @@ impl Prediction {
     pub fn is_empty(&self) -> bool {
         self.patch.iter().all(u8::is_ascii_whitespace)
     }
-}
-
-/// Predictions that cannot be taken.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum PredictionError {
-    /// Some are written wrong.
-    #[error("read the predictions `{file}`: {}", told(faults))]
-    Faulty {
-        /// The file or folder.
-        file: String,
-        /// Where, and what is wrong.
-        faults: Vec<(String, String)>,
-    },
-    /// There are several models' predictions.
-    #[error("evaluate `{file}`: it holds predictions of {} models: {}", models.len(), listed(models))]
-    Models {
-        /// The file.
-        file: String,
-        /// Their names.
-        models: Vec<String>,
-    },
-    /// There are none of that model.
-    #[error("find predictions of `{model}` in `{file}`: it has {}", listed(models))]
-    NoModel {
-        /// The file.
-        file: String,
-        /// The name asked for.
-        model: String,
-        /// The names there.
-        models: Vec<String>,
-    },
-    /// None is of this dataset.
-    #[error("evaluate `{file}`: none of its {count} predictions is for an instance of this version")]
-    Strangers {
-        /// The file.
-        file: String,
-        /// How many it holds.
-        count: usize,
-    },
-}
-
-impl PredictionError {
-    /// What to do about it.
-    pub fn hints(&self) -> Vec<String> {
-        match self {
-            Self::Faulty { .. } => vec![
-                "a prediction is `{\"instance_id\": \"owner__name-N\", \"model_patch\": \"diff --git …\", \
-                 \"model_name_or_path\": \"…\"}`: one a line, in a JSON list, or in a JSON map by instance id"
-                    .to_owned(),
-                "or give a folder that holds a `<instance_id>.diff` for each".to_owned(),
-            ],
-            Self::Models { .. } => vec!["choose one with `--model NAME`".to_owned()],
-            Self::NoModel { .. } => vec!["give one of these names to `--model`".to_owned()],
-            Self::Strangers { .. } => {
-                vec!["check that the predictions are for this dataset: ids are `owner__name-N`".to_owned()]
-            }
-        }
-    }
-}
-
-fn told(faults: &[(String, String)]) -> String {
-    let mut lines: Vec<String> = faults
-        .iter()
-        .take(NAMED)
-        .map(|(place, what)| format!("{place}: {what}"))
-        .collect();
-    if faults.len() > NAMED {
-        lines.push(format!("and {} more", faults.len() - NAMED));
-    }
-    lines.join("; ")
-}
-
-fn listed(names: &[String]) -> String {
-    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    names.join(", ")
 }
 
 /// Bytes out of a JSON string: its UTF-8, with escaped bytes as themselves.
@@ -323,7 +249,7 @@ impl Reader {
         let Some(id) = entry.instance_id.as_deref().or(key) else {
             return self.fault(line, &"it has no `instance_id`");
         };
-        if key.is_some_and(|key| key != id) {
+        if key.is_some_and(|key| InstanceId::named(key) != InstanceId::named(id)) {
             return self.fault(line, &format!("its `instance_id` is `{id}`, its key another"));
         }
         let patch = match (entry.model_patch, entry.model_patch_base64) {
@@ -358,7 +284,7 @@ impl Reader {
         steps: Option<f64>,
     ) {
         self.found.push(Prediction {
-            instance: id.into(),
+            instance: InstanceId::named(id),
             patch,
             model: model.unwrap_or_default(),
             cost,
@@ -418,6 +344,11 @@ pub fn settle(
     known: &BTreeSet<InstanceId>,
     model: Option<&str>,
 ) -> Result<Settled, PredictionError> {
+    if all.is_empty() {
+        return Err(PredictionError::Nothing {
+            file: file.to_owned(),
+        });
+    }
     let models: BTreeSet<String> = all.iter().map(|prediction| prediction.model.clone()).collect();
     let models: Vec<String> = models.into_iter().collect();
     let chosen = match (model, models.as_slice()) {
@@ -442,7 +373,6 @@ pub fn settle(
         model: chosen,
         ..Settled::default()
     };
-    let count = all.len();
     for prediction in all.into_iter().filter(|one| one.model == settled.model) {
         if !known.contains(&prediction.instance) {
             settled.unknown.push(named(&prediction));
@@ -453,10 +383,10 @@ pub fn settle(
             settled.replaced.push(named(&earlier));
         }
     }
-    if settled.predictions.is_empty() && count > 0 {
+    if settled.predictions.is_empty() {
         return Err(PredictionError::Strangers {
             file: file.to_owned(),
-            count,
+            strangers: settled.unknown,
         });
     }
     settled.missing = known

@@ -1,5 +1,6 @@
 //! An evaluation's report: one value, told as a table, as Markdown and as a page.
 
+mod folder;
 mod page;
 mod text;
 
@@ -7,8 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::folder::folder_name;
 pub use self::page::html;
 pub use self::text::{markdown, table};
+pub(super) use self::text::{percent, rate};
 use super::predictions::Named;
 use super::result::{Class, Outcome};
 use super::score::{Scores, score, score_by};
@@ -41,6 +44,9 @@ pub struct Conditions {
     pub count_infra: bool,
     /// The room.
     pub room: String,
+    /// The instances that alone were evaluated, by id; empty when all were.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<InstanceId>,
 }
 
 /// Predictions that are named and not evaluated as they stand.
@@ -178,6 +184,7 @@ mod tests {
                 fuzz: 0,
                 count_infra: false,
                 room: "process".to_owned(),
+                only: vec![],
             },
             beside: Beside {
                 missing: vec!["a__b-4".into()],

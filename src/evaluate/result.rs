@@ -31,6 +31,31 @@ pub struct Applied {
     pub fixes: Vec<Fix>,
 }
 
+impl Applied {
+    /// In words: `exactly`, `three-way, after mending its line ends`.
+    pub fn told(&self) -> String {
+        let how = match self.strategy {
+            Strategy::Exact => "exactly",
+            Strategy::ThreeWay => "three-way",
+            Strategy::Fuzz => "with less context",
+        };
+        let fixes: Vec<&str> = self
+            .fixes
+            .iter()
+            .map(|fix| match fix {
+                Fix::FinalNewline => "its last line's end",
+                Fix::TrailingContext => "blank lines at its end",
+                Fix::LineEnds => "its line ends",
+            })
+            .collect();
+        if fixes.is_empty() {
+            how.to_owned()
+        } else {
+            format!("{how}, after mending {}", fixes.join(" and "))
+        }
+    }
+}
+
 /// What one run showed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

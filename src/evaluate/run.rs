@@ -26,7 +26,7 @@ use crate::recipe::model::Verification;
 use crate::sandbox::{Furnishing, Room};
 use crate::workspace::Context;
 
-pub use files::{read_predictions, read_report, read_splits, write_logs, write_report};
+pub use files::{REPORT_FILES, read_predictions, read_report, read_splits, write_logs, write_report};
 
 /// What a prediction is judged by: everything of the instance that an outcome depends on.
 #[derive(Debug, Clone)]
@@ -304,10 +304,7 @@ impl Evaluator {
                 return Ok((result, None));
             }
             Laid::Whole(applied) => {
-                log.line(&format!(
-                    "applied: {:?}, mended: {:?}",
-                    applied.strategy, applied.fixes
-                ));
+                log.line(&format!("applied: {}", applied.told()));
                 result.applied = Some(applied.clone());
             }
         }

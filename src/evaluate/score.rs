@@ -15,8 +15,8 @@ use crate::domain::rate::PassRate;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Metric {
-    /// Numerator by denominator, from 0 to 1; 0 of nothing.
-    pub value: f64,
+    /// Numerator by denominator, from 0 to 1; `null` of nothing.
+    pub value: Option<f64>,
     /// What is counted.
     pub numerator: f64,
     /// Of how many.
@@ -28,11 +28,7 @@ pub struct Metric {
 impl Metric {
     fn new(numerator: f64, denominator: u64, of: &str) -> Self {
         Self {
-            value: if denominator == 0 {
-                0.0
-            } else {
-                numerator / denominator as f64
-            },
+            value: (denominator > 0).then(|| numerator / denominator as f64),
             numerator,
             denominator,
             of: of.to_owned(),
@@ -46,8 +42,8 @@ impl Metric {
 pub struct Scores {
     /// Outcomes of each class, by its name.
     pub classes: BTreeMap<String, u64>,
-    /// Resolved instances by N, with Wilson's interval at 95 %.
-    pub resolution: PassRate,
+    /// Resolved instances by N, with Wilson's interval at 95 %; `null` when N is 0.
+    pub resolution: Option<PassRate>,
     /// Success%: resolved instances by N.
     pub success: Metric,
     /// Applied%: instances whose patch was laid on by N.
@@ -81,7 +77,12 @@ pub fn score<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>, count_infra: b
     }
     let n = counted.len() as u64;
     let number = |is: &dyn Fn(&Outcome) -> bool| counted.iter().filter(|outcome| is(outcome)).count() as f64;
-    let sum = |of: &dyn Fn(&Outcome) -> f64| counted.iter().map(|outcome| of(outcome)).sum::<f64>();
+    let sum = |of: &dyn Fn(&Outcome) -> f64| {
+        counted
+            .iter()
+            .map(|outcome| of(outcome))
+            .fold(0.0, |sum, one| sum + one)
+    };
     let total = |of: &dyn Fn(&Outcome) -> u64| counted.iter().map(|outcome| of(outcome)).sum::<u64>();
     let resolved = number(&|outcome| outcome.class == Class::Resolved);
     let share = |part: u64, whole: u64| {
@@ -98,7 +99,7 @@ pub fn score<'a>(outcomes: impl IntoIterator<Item = &'a Outcome>, count_infra: b
         clippy::cast_sign_loss,
         reason = "it is a count"
     )]
-    let resolution = PassRate::of(resolved as u32, small(n));
+    let resolution = (n > 0).then(|| PassRate::of(resolved as u32, small(n)));
     Scores {
         classes,
         resolution,
@@ -196,12 +197,19 @@ mod tests {
         let scores = score(&all, false);
         assert_eq!((scores.classes["infra"], scores.classes["empty"]), (1, 0));
         assert!(
-            (scores.resolution.low.value() - 0.0455).abs() < 1e-3,
+            (scores.resolution.unwrap().low.value() - 0.0455).abs() < 1e-3,
             "{:?}",
             scores.resolution
         );
         let groups = score_by(&all, false, |outcome| Some(&outcome.repo));
         assert_eq!(groups["a/b"].success.denominator, 4);
-        assert!(score(&[], false).success.value.abs() < f64::EPSILON);
+        // Of nothing there is no share: neither 0 nor -0.
+        let nothing = score(&all[4..], false);
+        let json = serde_json::to_string(&nothing).unwrap();
+        assert_eq!((nothing.success.value, nothing.resolution), (None, None));
+        assert!(
+            json.contains("\"numerator\":0.0") && !json.contains("-0"),
+            "{json}"
+        );
     }
 }

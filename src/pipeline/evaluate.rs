@@ -20,7 +20,7 @@ use crate::domain::patch::Part;
 use crate::emit::instance::{Instance, PatchField};
 use crate::evaluate::outcome::{About, Unrun, outcome, unrun};
 use crate::evaluate::predictions::{Prediction, Settled, settle};
-use crate::evaluate::report::{Beside, Conditions, Kind, Parts, Report};
+use crate::evaluate::report::{Beside, Conditions, Kind, Parts, Report, folder_name};
 use crate::evaluate::result::{Outcome as Judged, Run};
 use crate::evaluate::run::{Evaluator, Request as RunRequest, Subject};
 use crate::evaluate::swebench;
@@ -47,13 +47,64 @@ pub enum What {
     Null,
 }
 
+/// What is evaluated, settled against a version: known before anything is opened or run.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// What is evaluated.
+    pub kind: Kind,
+    /// Only these instances, by id; all, when empty.
+    pub only: Vec<InstanceId>,
+    settled: Settled,
+}
+
+impl Plan {
+    /// The model: `gold` and `null` for these.
+    pub fn model(&self) -> &str {
+        &self.settled.model
+    }
+
+    /// The name of its folder beside those of other evaluations of the version.
+    pub fn folder_name(&self) -> String {
+        folder_name(self.kind, self.model(), &self.only)
+    }
+}
+
+/// Settles what is evaluated.
+///
+/// # Errors
+/// When the version has not an instance that is asked for, or there are no predictions of one model for its instances.
+pub fn plan(version: &Version, what: What, only: &[InstanceId]) -> Result<Plan, PipelineError> {
+    let rows = chosen(version, only)?;
+    let known: BTreeSet<InstanceId> = rows.iter().map(|row| row.instance_id.clone()).collect();
+    let (kind, settled) = match what {
+        What::Predictions { file, mut all, model } => {
+            // What is for another instance of the version is not asked for, and no fault.
+            let is_beside = |id: &InstanceId| {
+                !known.contains(id) && version.instances.iter().any(|row| row.instance_id == *id)
+            };
+            if all.iter().any(|one| known.contains(&one.instance)) {
+                all.retain(|one| !is_beside(&one.instance));
+            }
+            let settled =
+                settle(&file, all, &known, model.as_deref()).map_err(crate::evaluate::EvaluateError::from)?;
+            (Kind::Predictions, settled)
+        }
+        What::Gold => (Kind::Gold, named("gold")),
+        What::Null => (Kind::Null, named("null")),
+    };
+    let only: BTreeSet<InstanceId> = only.iter().cloned().collect();
+    Ok(Plan {
+        kind,
+        only: only.into_iter().collect(),
+        settled,
+    })
+}
+
 /// What an evaluation is asked.
 #[derive(Debug, Clone)]
 pub struct Request {
     /// What is evaluated.
-    pub what: What,
-    /// Only these instances; all, when empty.
-    pub only: Vec<InstanceId>,
+    pub plan: Plan,
     /// Runs of each prediction, at least 1.
     pub runs: u32,
     /// Lines of context that a hunk may lack.
@@ -114,17 +165,8 @@ pub enum Outcome {
 /// # Errors
 /// Errors of ours or the caller's, and what the machine lacks.
 pub async fn run(context: &Context, version: &Version, request: Request) -> Result<Outcome, PipelineError> {
-    let rows = chosen(version, &request.only)?;
-    let known: BTreeSet<InstanceId> = rows.iter().map(|row| row.instance_id.clone()).collect();
-    let (kind, settled) = match request.what {
-        What::Predictions { file, all, model } => {
-            let settled =
-                settle(&file, all, &known, model.as_deref()).map_err(crate::evaluate::EvaluateError::from)?;
-            (Kind::Predictions, settled)
-        }
-        What::Gold => (Kind::Gold, named("gold")),
-        What::Null => (Kind::Null, named("null")),
-    };
+    let Plan { kind, only, settled } = request.plan;
+    let rows = chosen(version, &only)?;
     let recipe = &version.loaded.recipe;
     let splitter = Splitter::new(&recipe.split)?;
     let sources = sources_of(context, recipe)?;
@@ -199,6 +241,7 @@ pub async fn run(context: &Context, version: &Version, request: Request) -> Resu
             fuzz: request.fuzz,
             count_infra: request.count_infra,
             room: room_name,
+            only,
         },
         beside: Beside {
             unknown: settled.unknown.clone(),

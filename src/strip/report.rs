@@ -73,8 +73,8 @@ pub struct Totals {
     /// Documentation files by what became of them.
     pub documentation: BTreeMap<String, u64>,
     /// Natural language left, as a share of the bytes after: string statements, kept docstrings, and literals of four
-    /// words or more.
-    pub prose_share: f64,
+    /// words or more; `null` of no bytes.
+    pub prose_share: Option<f64>,
 }
 
 /// One file.
@@ -387,11 +387,7 @@ impl Report {
         for file in &self.documentation {
             *totals.documentation.entry(word(&file.fate)).or_default() += 1;
         }
-        totals.prose_share = if totals.bytes_after == 0 {
-            0.0
-        } else {
-            prose as f64 / totals.bytes_after as f64
-        };
+        totals.prose_share = (totals.bytes_after > 0).then(|| prose as f64 / totals.bytes_after as f64);
         self.totals = totals;
     }
 
@@ -472,7 +468,10 @@ impl Report {
         row("pass inserted", totals.passes.to_string());
         row(
             "natural language left",
-            format!("{:.1} % of bytes", totals.prose_share * 100.0),
+            totals.prose_share.map_or_else(
+                || "none".to_owned(),
+                |share| format!("{:.1} % of bytes", share * 100.0),
+            ),
         );
         if !self.context.is_empty() {
             row("agent context removed", self.context.len().to_string());

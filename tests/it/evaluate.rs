@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
@@ -58,6 +58,34 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
         command
     };
 
+    // What would keep the report from its place is said before any run: a version stays as it was.
+    let long = temp.path().join("long.jsonl");
+    let model = "m".repeat(300);
+    let patch = serde_json::json!({"instance_id": rows[0].instance_id, "model_patch": "x", "model_name_or_path": model});
+    std::fs::write(&long, patch.to_string()).unwrap();
+    let refused = |command: &mut Command| {
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(3));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let inside = version.join("report");
+    let said = refused(&mut evaluate(&["--gold"], inside.to_str().unwrap()));
+    assert!(
+        said.contains("it lies in the emitted version") && !inside.exists(),
+        "{said}"
+    );
+    let said = refused(&mut evaluate(&["--null"], "long.jsonl/report"));
+    assert!(said.contains("is a file, not a folder"), "{said}");
+    let mut command = quarry(&workspace);
+    command.args([
+        "evaluate",
+        version.to_str().unwrap(),
+        "--predictions",
+        long.to_str().unwrap(),
+    ]);
+    let said = refused(&mut command);
+    assert!(said.contains("the name has 300 bytes"), "{said}");
+
     // Killed and started again until it comes to its end.
     let begun = Instant::now();
     succeed(&mut evaluate(
@@ -96,7 +124,17 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
         classes(&gold)
     );
     assert_eq!(gold.outcomes.len(), rows.len());
-    assert!((gold.scores.files.value - 1.0).abs() < f64::EPSILON);
+    // Gold of some is told as that, and does not take the place of gold of all.
+    assert_eq!(
+        report(&temp.path().join("one")).conditions.only,
+        [rows[0].instance_id.clone()]
+    );
+    let said = refused(&mut evaluate(
+        &["--gold", "--only", rows[0].instance_id.as_str()],
+        "gold",
+    ));
+    assert!(said.contains("over that of all"), "{said}");
+    assert_eq!(gold.scores.files.value, Some(1.0));
     let ledger = workspace.join(".quarry/ledger.db");
     let attempts = Store::open_read_only(Utf8Path::from_path(&ledger).unwrap())
         .unwrap()
@@ -130,7 +168,7 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
         "{:?}",
         classes(&null)
     );
-    assert!(null.scores.success.value.abs() < f64::EPSILON);
+    assert_eq!(null.scores.success.value, Some(0.0));
 
     // Predictions of every kind, and ones that are none.
     let line = |id: &str, patch: &str| {
@@ -247,6 +285,10 @@ fn gold_resolves_all_the_empty_patch_none_and_a_killed_evaluation_goes_on() {
     let said = String::from_utf8(refused.stderr).unwrap();
     assert_eq!(refused.status.code(), Some(3), "{said}");
     assert!(said.contains("quarry mine --mirror"), "{said}");
+    assert!(
+        !elsewhere.join(".quarry").exists(),
+        "what failed leaves no workspace"
+    );
     let told: Report = serde_json::from_slice(&succeed(&mut there(&["--sample"])).stdout).unwrap();
     assert!(
         told.outcomes.iter().all(|one| one.class == Class::Resolved),

@@ -202,6 +202,7 @@ fn an_evaluations_page_draws_everywhere() {
             fuzz: 0,
             count_infra: false,
             room: "process".to_owned(),
+            only: vec![],
         },
         beside: Beside::default(),
         outcomes: outcomes.collect(),

@@ -103,7 +103,7 @@ pub fn html(report: &Report, logs: &BTreeMap<InstanceId, Vec<String>>) -> Result
                 .iter()
                 .map(|(name, scores)| Row {
                     name: name.clone(),
-                    value: rate(scores),
+                    value: rate(scores.resolution.as_ref()),
                     counted: counted(&scores.success),
                 })
                 .collect(),
@@ -121,12 +121,11 @@ pub fn html(report: &Report, logs: &BTreeMap<InstanceId, Vec<String>>) -> Result
             "{} instances; {} run(s) each; room {}; fuzz {}; quarry {}",
             report.outcomes.len(), conditions.runs, conditions.room, conditions.fuzz, report.tool
         ),
-        rate => percent(report.scores.resolution.rate.value()),
+        rate => percent(report.scores.success.value),
         rate_note => format!(
-            "resolution rate: {}; Wilson's interval at 95 %: {} to {}",
+            "resolution rate: {}; Wilson's interval at 95 %: {}",
             counted(&report.scores.success),
-            percent(report.scores.resolution.low.value()),
-            percent(report.scores.resolution.high.value()),
+            rate(report.scores.resolution.as_ref()),
         ),
         metrics => table,
         groups => groups,

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::{Kind, Report};
+use crate::domain::rate::{PassRate, Share};
+use crate::domain::text::{line, markdown as escaped};
 use crate::evaluate::result::{Class, Outcome};
 use crate::evaluate::score::{Metric, Scores};
 
@@ -24,9 +26,9 @@ pub(super) fn metrics(scores: &Scores) -> [(&'static str, &Metric); 8] {
     ]
 }
 
-/// A share as a percentage with two decimals.
-pub(super) fn percent(share: f64) -> String {
-    format!("{:.2} %", share * 100.0)
+/// A share as a percentage with two decimals; `none` of nothing.
+pub(in crate::evaluate) fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "none".to_owned(), |share| format!("{:.2} %", share * 100.0))
 }
 
 /// `3 of 5 instances`; sums of shares with two decimals.
@@ -39,13 +41,19 @@ pub(super) fn counted(metric: &Metric) -> String {
     format!("{numerator} of {} {}", metric.denominator, metric.of)
 }
 
-/// The resolution rate with its interval.
-pub(super) fn rate(scores: &Scores) -> String {
-    format!(
-        "{} ({} to {})",
-        percent(scores.resolution.rate.value()),
-        percent(scores.resolution.low.value()),
-        percent(scores.resolution.high.value())
+/// A rate with its interval; `none` of nothing.
+pub(in crate::evaluate) fn rate(rate: Option<&PassRate>) -> String {
+    let percent = |share: Share| percent(Some(share.value()));
+    rate.map_or_else(
+        || "none".to_owned(),
+        |rate| {
+            format!(
+                "{} ({} to {})",
+                percent(rate.rate),
+                percent(rate.low),
+                percent(rate.high)
+            )
+        },
     )
 }
 
@@ -57,7 +65,11 @@ pub(super) fn title(report: &Report) -> String {
         Kind::Gold => "the gold patches".to_owned(),
         Kind::Null => "the empty patch".to_owned(),
     };
-    format!("{} {}: {what}", report.dataset, report.version)
+    let part = match report.conditions.only.len() {
+        0 => String::new(),
+        count => format!(", {count} chosen instances alone"),
+    };
+    format!("{} {}: {what}{part}", report.dataset, report.version)
 }
 
 /// Why an instance is in its class, in a line.
@@ -175,7 +187,7 @@ pub(super) fn notes(report: &Report) -> Vec<String> {
 
 /// The report for a terminal.
 pub fn table(report: &Report) -> String {
-    let mut text = format!("{}\n\n", title(report));
+    let mut text = format!("{}\n\n", line(&title(report)));
     let widest = report
         .outcomes
         .iter()
@@ -186,9 +198,9 @@ pub fn table(report: &Report) -> String {
         let _ = writeln!(
             text,
             "{:widest$}  {:<11}  {}",
-            outcome.instance_id.as_str(),
+            line(outcome.instance_id.as_str()),
             outcome.class.name(),
-            because(outcome)
+            line(&because(outcome))
         );
     }
     let classes: Vec<String> = Class::ALL
@@ -204,7 +216,11 @@ pub fn table(report: &Report) -> String {
         report.outcomes.len(),
         classes.join(", ")
     );
-    let _ = writeln!(text, "Resolution rate  {}, Wilson 95 %", rate(&report.scores));
+    let _ = writeln!(
+        text,
+        "Resolution rate  {}, Wilson 95 %",
+        rate(report.scores.resolution.as_ref())
+    );
     for (name, metric) in metrics(&report.scores) {
         let _ = writeln!(
             text,
@@ -219,8 +235,9 @@ pub fn table(report: &Report) -> String {
             for (name, scores) in group {
                 let _ = writeln!(
                     text,
-                    "  {name:<24}  {}  {}",
-                    rate(scores),
+                    "  {:<24}  {}  {}",
+                    line(name),
+                    rate(scores.resolution.as_ref()),
                     counted(&scores.success)
                 );
             }
@@ -230,7 +247,7 @@ pub fn table(report: &Report) -> String {
     if !notes.is_empty() {
         text.push('\n');
         for note in notes {
-            let _ = writeln!(text, "{note}");
+            let _ = writeln!(text, "{}", line(&note));
         }
     }
     text
@@ -265,7 +282,7 @@ pub fn markdown(report: &Report) -> String {
     let _ = writeln!(
         text,
         "Resolution rate: **{}**, Wilson 95 %.\n",
-        rate(&report.scores)
+        rate(report.scores.resolution.as_ref())
     );
     text.push_str("| metric | value | counted |\n|---|---:|---|\n");
     for (name, metric) in metrics(&report.scores) {
@@ -292,7 +309,7 @@ pub fn markdown(report: &Report) -> String {
                     text,
                     "| {} | {} | {} |",
                     escaped(name),
-                    rate(scores),
+                    rate(scores.resolution.as_ref()),
                     counted(&scores.success)
                 );
             }
@@ -316,22 +333,6 @@ pub fn markdown(report: &Report) -> String {
         );
     }
     text
-}
-
-/// Text that stands for itself in a Markdown table.
-pub(super) fn escaped(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '|' | '\\' | '`' | '*' | '_' | '<' | '[' => {
-                out.push('\\');
-                out.push(c);
-            }
-            '\n' | '\r' => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]
@@ -372,8 +373,10 @@ mod tests {
 
     #[test]
     fn markdown_holds_its_tables_together() {
-        assert_eq!(escaped("a|b_c\nd"), r"a\|b\_c d");
-        let text = markdown(&report());
+        let mut report = report();
+        "<img src=x>\u{1b}[2J\n| x".clone_into(&mut report.model);
+        let text = markdown(&report);
+        assert!(!text.contains("<img") && !text.contains('\u{1b}'), "{text}");
         let rows = text.lines().filter(|line| line.starts_with("| a"));
         for row in rows {
             assert_eq!(row.replace(r"\|", "").matches('|').count(), 4, "{row}");

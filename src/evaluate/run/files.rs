@@ -13,6 +13,8 @@ use crate::evaluate::swebench::{FILES, Logs};
 
 /// The name of the report in its folder.
 const REPORT: &str = "report.json";
+/// The files of a report's folder.
+pub const REPORT_FILES: [&str; 3] = [REPORT, "report.md", "report.html"];
 
 fn io(action: &'static str, path: &Utf8Path) -> impl FnOnce(std::io::Error) -> EvaluateError {
     let path = path.to_owned();
@@ -118,12 +120,8 @@ pub fn write_report(
         hints: vec![],
     })?;
     let mut written = vec![];
-    let files = [
-        (REPORT, json),
-        ("report.md", markdown(report).into_bytes()),
-        ("report.html", page.into_bytes()),
-    ];
-    for (name, bytes) in files {
+    let files = [json, markdown(report).into_bytes(), page.into_bytes()];
+    for (name, bytes) in REPORT_FILES.into_iter().zip(files) {
         let path = folder.join(name);
         // Whole or not at all, also when the process is killed.
         let aside = folder.join(format!(".{name}.new"));
