@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::output;
 use super::session::Session;
 use crate::audit::diff;
 use crate::audit::funnel::{Choice, Sort};
@@ -73,7 +74,16 @@ pub struct DiffArgs {
 }
 
 pub(super) fn run(args: &AuditArgs, session: &Session) -> Result<ExitCode, CliError> {
-    let context = args.near.then(|| session.open_read_only()).transpose()?;
+    if args.csv && session.printer.json {
+        let hint = "leave one of them out: each is the whole of standard output".to_owned();
+        return Err(CliError::usage("print both `--csv` and `--json`", vec![hint]));
+    }
+    if let Some(file) = &args.html {
+        output::must_be_outside_versions(file)?;
+        output::must_be_writable(file.as_std_path())?;
+    }
+    let there = session.of_version(&args.manifest);
+    let context = args.near.then(|| there.open_read_only()).transpose()?;
     let mut found = audit::audit(&args.manifest, context.as_ref())?;
     if let Some(why) = &args.why
         && !found.reasons().contains(why)
@@ -81,6 +91,15 @@ pub(super) fn run(args: &AuditArgs, session: &Session) -> Result<ExitCode, CliEr
         let names: Vec<String> = found.reasons().iter().map(|name| format!("`{name}`")).collect();
         return Err(CliError::input(
             format!("find a rule or a stage `{why}` in `{}`", args.manifest),
+            vec![format!("there are {}", names.join(", "))],
+        ));
+    }
+    if let Some(repo) = &args.repo
+        && !found.by_repo.keys().any(|name| name.eq_ignore_ascii_case(repo))
+    {
+        let names: Vec<String> = found.by_repo.keys().map(|name| format!("`{name}`")).collect();
+        return Err(CliError::input(
+            format!("find the repository `{repo}` in `{}`", args.manifest),
             vec![format!("there are {}", names.join(", "))],
         ));
     }
@@ -99,7 +118,7 @@ pub(super) fn run(args: &AuditArgs, session: &Session) -> Result<ExitCode, CliEr
         let page = page::html(&found).map_err(|error| CliError::bug(format!("write the page: {error}")))?;
         versions::put(file, page.as_bytes()).map_err(crate::emit::RunError::from)?;
     }
-    if args.csv && !session.printer.json {
+    if args.csv {
         session.printer.raw(&found.csv())?;
     } else {
         session.printer.result(&found, &found.text())?;

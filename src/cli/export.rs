@@ -30,7 +30,7 @@ pub struct ExportArgs {
     /// Whose files to write
     #[arg(long, value_name = "FORMAT", value_enum)]
     pub to: FormatArg,
-    /// The folder to write: a new one
+    /// The folder to write: a new one, or an empty one
     #[arg(value_name = "DIR")]
     pub folder: Utf8PathBuf,
 }

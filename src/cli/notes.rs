@@ -1,6 +1,7 @@
 //! `quarry notes --mirror PATH`, `--repo OWNER/NAME`: release notes as entries, with the pull requests that they tell of.
 
 use std::fmt::Write as _;
+use std::path::Path;
 
 use camino::Utf8PathBuf;
 use clap::Args;
@@ -13,6 +14,7 @@ use super::github;
 use super::session::Session;
 use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
+use crate::git::Mirror;
 use crate::mine::release_notes::resolve::Resolved;
 use crate::mine::release_notes::run::{Notes, Settings, notes};
 use crate::mine::release_notes::summary::{Summary, summary};
@@ -89,6 +91,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
     };
     let asking =
         github::asking(&args.github, &source, None, session)?.filter(|asking| asking.about != Enrich::None);
+    let mut mirror = settings.mirror.clone();
     let (mut found, told) = if asking.is_none() && args.mirror.is_some() {
         (here(&settings, session)?, None)
     } else {
@@ -97,6 +100,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
             && let Some(Place::Mirror(address)) = github::place(&source, &args.github)?
         {
             noted::mirror(&context, &address, &mut settings)?;
+            mirror.clone_from(&settings.mirror);
         }
         match &asking {
             Some(asking) => {
@@ -113,6 +117,9 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
                 format!("read `{tag}` of `--since` as a version"),
                 vec![hint],
             ));
+        }
+        if !is_known(tag, &found, &mirror) {
+            return Err(unknown(tag, &found));
         }
         found
             .entries
@@ -145,6 +152,39 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
     } else {
         ExitCode::Success
     })
+}
+
+/// Whether a version is one that the notes tell of, or that the mirror has a tag of.
+fn is_known(tag: &str, found: &Notes, mirror: &Path) -> bool {
+    let is_it = |version: &str| {
+        is_after(Some(version), tag) == Some(false) && is_after(Some(tag), version) == Some(false)
+    };
+    let versions = found
+        .entries
+        .iter()
+        .filter_map(|resolved| resolved.entry.version.as_deref());
+    versions.into_iter().any(is_it) || Mirror::open(mirror).is_ok_and(|mirror| mirror.resolve(tag).is_ok())
+}
+
+fn unknown(tag: &str, found: &Notes) -> CliError {
+    let mut versions: Vec<&str> = vec![];
+    for version in found
+        .entries
+        .iter()
+        .filter_map(|resolved| resolved.entry.version.as_deref())
+    {
+        if versions.len() < 8 && !versions.contains(&version) {
+            versions.push(version);
+        }
+    }
+    let hint = match versions.as_slice() {
+        [] => "the notes tell of no version".to_owned(),
+        some => format!("the notes tell of {} and others", some.join(", ")),
+    };
+    CliError::input(
+        format!("find the version `{tag}` of `--since` in {}", found.repo),
+        vec![hint],
+    )
 }
 
 /// The notes of a mirror, with what the workspace here, if there is one, knows from GitHub.

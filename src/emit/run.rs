@@ -113,16 +113,12 @@ pub enum RunError {
         differing: Vec<String>,
     },
     /// The format can hold no instance of the version.
-    #[error("export `{folder}`: the format can hold none of its {instances} instances; `{first}`: {why}")]
+    #[error("export `{folder}`: {}", nothing(left_out))]
     NothingHeld {
         /// The version's folder.
         folder: Utf8PathBuf,
-        /// How many there are.
-        instances: usize,
-        /// One of them.
-        first: InstanceId,
-        /// Why it cannot be held.
-        why: String,
+        /// Why each instance is left out; empty when the version has none.
+        left_out: BTreeMap<InstanceId, String>,
     },
     /// A table could not be made.
     #[error("write the table `{name}`: {source}")]
@@ -151,6 +147,31 @@ pub enum RunError {
     },
 }
 
+/// Why nothing is left, each reason once with how many it is of.
+fn nothing(left_out: &BTreeMap<InstanceId, String>) -> String {
+    let mut reasons: BTreeMap<&str, Vec<&InstanceId>> = BTreeMap::new();
+    for (id, why) in left_out {
+        reasons.entry(why).or_default().push(id);
+    }
+    let told: Vec<String> = reasons
+        .into_iter()
+        .map(|(why, ids)| match ids.as_slice() {
+            [only] => format!("{only}: {why}"),
+            [first, ..] => format!("{first} and {} more: {why}", ids.len() - 1),
+            [] => why.to_owned(),
+        })
+        .collect();
+    if told.is_empty() {
+        "the version has no instance".to_owned()
+    } else {
+        format!(
+            "the format can hold none of its {} instances; {}",
+            left_out.len(),
+            told.join("; ")
+        )
+    }
+}
+
 impl RunError {
     /// What to do about it.
     pub fn hints(&self) -> Vec<String> {
@@ -162,9 +183,11 @@ impl RunError {
             Self::Annotate(error) => error.hints(),
             Self::Given { .. } => vec!["give a file that is there and can be read".into()],
             Self::Unsound { folder, .. } => vec![format!("`quarry emit --verify {folder}` names them")],
-            Self::Taken { .. } => vec!["name a folder that does not exist yet".into()],
+            Self::Taken { .. } => vec!["name a folder that does not exist yet, or an empty one".into()],
             Self::NothingHeld { .. } => {
-                vec!["`--to hf` and `--to croissant` hold every instance as it stands in the version".into()]
+                vec![
+                    "nothing was written; `--to hf` and `--to croissant` hold every instance as it stands in the version".into(),
+                ]
             }
             Self::Table { .. } => {
                 vec!["this is a fault of quarry: please report it with the manifest".into()]

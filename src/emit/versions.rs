@@ -67,6 +67,9 @@ impl VersionError {
             Self::Io { source, .. } if source.kind() == ErrorKind::StorageFull => {
                 vec!["free some disk space and run the same command again".into()]
             }
+            Self::Io { source, .. } if source.kind() == ErrorKind::NotADirectory => {
+                vec!["a file is where a folder must be: name a folder, or move the file away".into()]
+            }
             Self::Io { .. } => vec!["check that the folder exists and is writable".into()],
         }
     }
@@ -143,7 +146,12 @@ pub fn release(folder: &Utf8Path, files: &Files) -> Result<Release, VersionError
         Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(&aside)(error)),
         _ => {}
     }
-    if folder.exists() {
+    let is_empty = folder.symlink_metadata().is_ok_and(|there| there.is_dir())
+        && folder
+            .read_dir_utf8()
+            .is_ok_and(|mut inside| inside.next().is_none());
+    // An empty folder gives its place when the whole one is renamed.
+    if folder.exists() && !is_empty {
         let there = read(folder)?;
         let differing = differing(&there, files);
         return if differing.is_empty() {
@@ -272,6 +280,13 @@ mod tests {
         fs::write(&stranger, "").unwrap();
         let nowhere = folder(&stranger, "sample", "0.1.0").unwrap();
         assert!(matches!(admits(&nowhere, "ab"), Err(VersionError::Io { .. })));
+
+        let empty = root.join("empty");
+        fs::create_dir(&empty).unwrap();
+        assert_eq!(release(&empty, &one).unwrap(), Release::New);
+        assert_eq!(read(&empty).unwrap(), one);
+        let error = release(&stranger, &one).unwrap_err();
+        assert!(error.hints()[0].contains("a file is where a folder"), "{error}");
 
         let other = files(&[("manifest.json", "{ }"), ("locks/b.txt", "x")]);
         let error = release(&version, &other).unwrap_err();

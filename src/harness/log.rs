@@ -88,7 +88,7 @@ impl Log {
             .peak_memory
             .map_or_else(String::new, |bytes| format!(", {} MiB at most", bytes >> 20));
         self.line(&format!(
-            "ended: {:?} after {:.2} s{memory}",
+            "ended: {}, after {:.2} s{memory}",
             result.end,
             result.wall.as_secs_f64()
         ));

@@ -1,6 +1,7 @@
 //! What a room is asked for and what it answers: plain values, no input or output.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -164,6 +165,22 @@ pub enum End {
     DiskLimit,
     /// The caller cancelled it.
     Cancelled,
+}
+
+impl fmt::Display for End {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exited(code) => write!(f, "by itself, with code {code}"),
+            Self::Signaled(signal) => write!(f, "by signal {signal}"),
+            Self::WallClock => f.write_str("at the limit of time"),
+            Self::Silence => f.write_str("at the limit of silence"),
+            Self::OutputLimit => f.write_str("at the limit of output"),
+            Self::MemoryLimit => f.write_str("at the limit of memory"),
+            Self::ProcessLimit => f.write_str("at the limit of processes"),
+            Self::DiskLimit => f.write_str("because the disk is all but full"),
+            Self::Cancelled => f.write_str("because it was cancelled"),
+        }
+    }
 }
 
 impl End {

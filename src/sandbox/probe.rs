@@ -105,14 +105,31 @@ fn daemon(settings: &DockerSettings) -> ProbeLine {
             );
             line(WHAT, ProbeState::Good, found)
         }
-        Err(error) => ProbeLine {
-            hints: error.hints(),
-            ..line(
-                WHAT,
-                ProbeState::Less,
-                format!("no `--room docker`: failed to {error}"),
-            )
-        },
+        Err(error) => {
+            let installed = ["dockerd", "docker", "podman"]
+                .into_iter()
+                .find(|name| system::program(name).is_ok());
+            let (stands, mut hints) = match (&error, installed) {
+                (SandboxError::NoDaemon { .. }, Some(name)) => (
+                    format!("`{name}` is installed and no daemon of it answers here; "),
+                    vec![match name {
+                        "podman" => "start it: `systemctl --user start podman.socket`".to_owned(),
+                        _ => "start it: `systemctl start docker`".to_owned(),
+                    }],
+                ),
+                _ => (String::new(), vec![]),
+            };
+            // Of the error's own hints the first says how to install one.
+            hints.extend(error.hints().into_iter().skip(hints.len()));
+            ProbeLine {
+                hints,
+                ..line(
+                    WHAT,
+                    ProbeState::Less,
+                    format!("no `--room docker`: {stands}failed to {error}"),
+                )
+            }
+        }
     }
 }
 

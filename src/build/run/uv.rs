@@ -123,7 +123,7 @@ impl Kit {
         }
         let _ = writeln!(
             log,
-            "# Python {}, {:?}, {} ms",
+            "# Python {}, ended {}, {} ms",
             interpreter.version,
             result.end,
             result.wall.as_millis()
@@ -154,7 +154,7 @@ impl Kit {
             End::OutputLimit | End::ProcessLimit => Err(Stop::Failed(Failure::new(
                 AttemptOutcome::Project,
                 "install-failed",
-                format!("the build went past a limit ({:?})", result.end),
+                format!("the build ended {}", result.end),
             ))),
         }
     }

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::container;
+use super::inspect::NO_STATEMENT;
 use super::version::{Exported, Version, document, line};
 use crate::domain::test_name;
 use crate::emit::error::EmitError;
@@ -35,6 +36,12 @@ pub fn export(version: &Version) -> Result<Exported, EmitError> {
         let patches = [PatchField::Patch, PatchField::TestPatch];
         if let Some(why) = container::refusal(instance) {
             exported.left_out.insert(instance.instance_id.clone(), why);
+            continue;
+        }
+        if instance.problem_statement.is_none() {
+            exported
+                .left_out
+                .insert(instance.instance_id.clone(), NO_STATEMENT.to_owned());
             continue;
         }
         if patches.iter().any(|field| instance.base64_fields.contains(field)) {

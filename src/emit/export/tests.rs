@@ -33,6 +33,18 @@ fn every_instance_is_exported_or_named_with_its_reason() {
 }
 
 #[test]
+fn without_a_statement_no_solver_is_asked_anything() {
+    let mut version = version();
+    for instance in &mut version.instances {
+        instance.problem_statement = None;
+    }
+    for format in [Format::Swebench, Format::Harbor, Format::Inspect] {
+        let exported = export(&version, format).unwrap();
+        assert_eq!(exported.left_out.len(), version.instances.len(), "{format:?}");
+    }
+}
+
+#[test]
 fn a_runner_that_the_shell_cannot_start_and_a_version_that_does_not_say_are_left_out() {
     let mut version = version();
     version.instances[0].setup.runner = "script".into();

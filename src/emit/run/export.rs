@@ -50,15 +50,10 @@ pub fn export_version(
         tables,
         left_out,
     } = export(&version, format)?;
-    if files.is_empty()
-        && tables.is_empty()
-        && let Some((first, why)) = left_out.first_key_value()
-    {
+    if left_out.len() == version.instances.len() {
         return Err(RunError::NothingHeld {
             folder: folder.to_owned(),
-            instances: version.instances.len(),
-            first: first.clone(),
-            why: why.clone(),
+            left_out,
         });
     }
     for (name, rows) in tables {

@@ -17,7 +17,7 @@ use super::{FilterError, parquet};
 use crate::domain::event::Event;
 use crate::domain::patch::{FileChange, Part};
 use crate::filter::compile::{Program, compile};
-use crate::filter::dataset::{Needs, Row, log, scan};
+use crate::filter::dataset::{Field, Needs, Row, log, scan};
 use crate::filter::eval::Sight;
 use crate::filter::funnel::Funnel;
 use crate::recipe::LoadedRecipe;
@@ -331,6 +331,14 @@ impl<F: Fn(&FileChange) -> Option<Part>> Judge<'_, F> {
             row: number,
             error,
         })?;
+        if fields.get(Field::InstanceId).is_none() {
+            return Err(FilterError::Line {
+                file: file(),
+                line: number,
+                column: 1,
+                message: "it is no dataset's row: it has no `instance_id`".to_owned(),
+            });
+        }
         let sight = Sight::new(self.program, &row);
         let judgements = self
             .program

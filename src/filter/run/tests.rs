@@ -257,9 +257,9 @@ fn what_parquet_has_no_type_for_comes_back_as_it_was_written() {
     let context = context(&folder);
     // One column for each kind of mixture, and numbers that neither an integer of 64 bits nor a double holds.
     let rows = [
-        r#"{"mixed":1,"big":18446744073709551616,"unsigned":18446744073709551615,"exact":0.1,"long":0.1000000000000000055511,"deep":{"n":12345678901234567890123},"half":"\ud800","far":1e400,"zero":-0,"whole":1.0}"#,
-        r#"{"mixed":"1","big":1,"unsigned":2,"exact":-2.50e-3,"long":1.5,"deep":[1,[null]],"half":"x","far":2.5,"zero":1,"whole":7}"#,
-        r#"{"mixed":[true],"big":null,"unsigned":3,"exact":1e22,"long":2.5,"deep":null,"half":null,"far":null,"zero":null,"whole":null}"#,
+        r#"{"instance_id":"one","mixed":1,"big":18446744073709551616,"unsigned":18446744073709551615,"exact":0.1,"long":0.1000000000000000055511,"deep":{"n":12345678901234567890123},"half":"\ud800","far":1e400,"zero":-0,"whole":1.0}"#,
+        r#"{"instance_id":"two","mixed":"1","big":1,"unsigned":2,"exact":-2.50e-3,"long":1.5,"deep":[1,[null]],"half":"x","far":2.5,"zero":1,"whole":7}"#,
+        r#"{"instance_id":"three","mixed":[true],"big":null,"unsigned":3,"exact":1e22,"long":2.5,"deep":null,"half":null,"far":null,"zero":null,"whole":null}"#,
     ];
     let file = root(&folder).join("a.Parquet");
     let all = crate::recipe::parse("all.toml", "[dataset]\nname = \"all\"\nversion = \"1.0.0\"\n").unwrap();

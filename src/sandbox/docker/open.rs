@@ -105,7 +105,7 @@ impl Docker {
             Ok(result) if result.end == End::Exited(0) => Err(remote()),
             Ok(result) => Err(SandboxError::Start {
                 program: "/bin/cat".to_owned(),
-                detail: format!("{:?}: {}", result.end, result.stdout.text().trim()),
+                detail: format!("it ended {}: {}", result.end, result.stdout.text().trim()),
             }),
             Err(SandboxError::Daemon { detail, .. }) if detail.contains("source path does not exist") => {
                 Err(remote())
