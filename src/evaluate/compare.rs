@@ -15,6 +15,7 @@ use super::statistics::{
 };
 use crate::domain::ids::InstanceId;
 use crate::domain::rate::PassRate;
+use crate::domain::text::line;
 
 /// Bootstrap samples of each interval.
 const DRAWS: usize = 10_000;
@@ -255,14 +256,17 @@ fn measured(
 
 /// The comparison for a terminal.
 pub fn text(comparison: &Comparison) -> String {
-    let Comparison { a, b, table, .. } = comparison;
+    let table = &comparison.table;
+    let (a, b) = (line(&comparison.a), line(&comparison.b));
+    let (a, b) = (a.as_ref(), b.as_ref());
     let mut lines = vec![format!("{b} against {a}: {} tasks under both", comparison.tasks)];
     for (cause, ids) in &comparison.attrition {
         let named: Vec<&str> = ids.iter().take(5).map(InstanceId::as_str).collect();
         let more = if ids.len() > named.len() { " …" } else { "" };
         lines.push(format!(
-            "  left out: {} {cause} ({}{more})",
+            "  left out: {} {} ({}{more})",
             ids.len(),
+            line(cause),
             named.join(" ")
         ));
     }
