@@ -187,7 +187,7 @@ pub fn restore(instance: &Instance) -> String {
         text + " " + &quoted(&spec)
     });
     let mut text = format!(
-        "back() {{ git checkout -q HEAD -- \"$1\"{but_golds} 2>/dev/null; \
+        "back() {{ git checkout -q HEAD -- \"$1\"{but_golds} 2>/dev/null || true; \
          git ls-files -z --others ${{2:+\"$2\"}} -- \"$1\"{but_golds} | xargs -0r rm -f --; }}\n{SHADOWS}"
     );
     for name in READ_BY_RUNS {
