@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 
 /// A path inside a repository, relative to its root, `/`-separated; any bytes but NUL, as git allows.
 ///
-/// In JSON and on a terminal a UTF-8 path is itself (but for one with control characters on a terminal); any other is written the way git quotes it
+/// In JSON and on a terminal a UTF-8 path is itself (on a terminal but for one with control characters); any other is written
+/// the way git quotes it
 /// (`"caf\351.py"` in double quotes with octal escapes), and read back from that form.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]

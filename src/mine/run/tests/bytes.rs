@@ -74,7 +74,7 @@ fn whatever_bytes_a_repository_holds_survive() {
         Renamed Symlink links/to -> links/moved
         Modified Submodule module
         Renamed File move me.py -> moved.py
-        Added File new	"q".txt
+        Added File "new\t\"q\".txt"
         Modified File run.sh mode
         TypeChanged Symlink turns mode
         "#);
