@@ -23,6 +23,7 @@
 //! | [`forge`] | what a forge says of repositories, pull requests, issues and releases |
 //! | [`enriched`] | a candidate with what the forge says of it |
 //! | [`hash`] | content hashes and keys |
+//! | [`licence`] | the licence that a repository's own files name |
 //! | [`base64`] | bytes as text |
 
 pub mod advice;
@@ -41,6 +42,7 @@ pub mod history;
 pub mod ids;
 pub mod image;
 pub mod images;
+pub mod licence;
 pub mod notes;
 pub mod oracle;
 pub mod outcome;

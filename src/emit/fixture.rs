@@ -247,6 +247,7 @@ pub(crate) fn input() -> EmitInput {
             branch: "main".into(),
             commit: commit(9),
             refs_sha256: BlobId::of(b"refs").to_string(),
+            license: Some("Apache-2.0".to_owned()),
         }],
         steps: vec![
             rule("changes-tests"),

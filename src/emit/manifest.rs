@@ -144,6 +144,9 @@ pub struct Source {
     /// SHA-256 over every branch, tag and pull-request head that was read (`<commit> <ref>\n`, sorted by ref):
     /// two mirrors with the same fingerprint give the same candidates.
     pub refs_sha256: String,
+    /// The licence that its own files name at that commit, as an SPDX expression; missing where they tell none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub license: Option<String>,
 }
 
 impl Source {

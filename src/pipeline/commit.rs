@@ -192,6 +192,7 @@ pub async fn run(context: &Context, request: Request) -> Result<Outcome, Pipelin
             branch: String::new(),
             commit,
             refs_sha256: String::new(),
+            license: None,
         },
     };
     let sources = [source];

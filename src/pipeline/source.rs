@@ -1,13 +1,14 @@
 //! Where pull requests come from: a mirror's place → a repository's name and folder, mined.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::PipelineError;
 use crate::build::detect;
 use crate::domain::ids::{CandidateId, CommitSha, RepoName};
+use crate::domain::licence;
 use crate::domain::path::RepoPath;
 use crate::emit::manifest::Source;
 use crate::git::{self, Mirror, mirror_repo_name};
@@ -101,6 +102,7 @@ pub async fn mine(
             branch: refs.branch.clone(),
             commit: refs.commit,
             refs_sha256: Source::fingerprint(refs.all.iter().map(|(name, commit)| (name.as_str(), *commit))),
+            license: license(summary.mirror.as_std_path(), refs.commit),
         },
     };
     if !summary.stopped {
@@ -179,4 +181,10 @@ pub fn mined(context: &Context) -> Result<Vec<MinedSource>, PipelineError> {
         .into_iter()
         .filter_map(|(_, data)| serde_json::from_value(data).ok())
         .collect())
+}
+
+/// The licence that a commit's tree names; what cannot be read tells none.
+fn license(mirror: &Path, commit: CommitSha) -> Option<String> {
+    let mirror = Mirror::open(mirror).ok()?;
+    licence::of_tree(&|name| mirror.read_through(commit, &RepoPath::from(name)).ok().flatten())
 }

@@ -71,7 +71,7 @@ pub fn metadata(version: &Version, file: &str, bytes: &[u8]) -> Result<Value, Em
         "version": manifest.dataset.version,
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "datePublished": date.map(|date| date.strftime("%Y-%m-%d").to_string()),
-        "license": "each row is under the licence of the repository that it names",
+        "license": licences(version),
         "url": format!("https://github.com/{}", version.instances.first().map_or(String::new(), |instance| instance.repo.to_string())),
         "distribution": [{
             "@type": "cr:FileObject",
@@ -129,4 +129,19 @@ fn context() -> Value {
         "subField": "cr:subField",
         "transform": "cr:transform",
     })
+}
+
+/// Whose licence rows are under, and which these are as far as the repositories' own files name them.
+fn licences(version: &Version) -> String {
+    let named = version.manifest.sources.iter().filter_map(|source| {
+        let licence = source.license.as_ref()?;
+        Some(format!("{}: {licence}", source.repo))
+    });
+    let named: Vec<String> = named.collect();
+    let text = "each row is under the licence of the repository that it names";
+    if named.is_empty() {
+        text.to_owned()
+    } else {
+        format!("{text} ({})", named.join(", "))
+    }
 }

@@ -103,11 +103,13 @@ fn mined(manifest: &Manifest, by_repo: &BTreeMap<String, usize>) -> String {
         manifest.recipe.sha256
     );
     text.push_str("## Where the rows come from\n\nEach row's patches are parts of a change to the repository that it names, and \
-                   are under that repository's licence.\n\n| repository | read at | instances |\n|---|---|---|\n");
+                   are under that repository's licence, which its own files name at the commit that was read.\n\n\
+                   | repository | licence | read at | instances |\n|---|---|---|---|\n");
     for source in &manifest.sources {
         let repo = source.repo.to_string();
         let instances = by_repo.get(&repo).copied().unwrap_or_default();
-        let _ = writeln!(text, "| {repo} | `{}` | {instances} |", source.commit);
+        let licence = source.license.as_deref().unwrap_or("not named there");
+        let _ = writeln!(text, "| {repo} | {licence} | `{}` | {instances} |", source.commit);
     }
     text
 }
