@@ -22,6 +22,7 @@
 //! | [`history`] | commits and tree changes as git tells them |
 //! | [`forge`] | what a forge says of repositories, pull requests, issues and releases |
 //! | [`enriched`] | a candidate with what the forge says of it |
+//! | [`runner_files`] | names of files that have a say in how tests run |
 //! | [`hash`] | content hashes and keys |
 //! | [`licence`] | the licence that a repository's own files name |
 //! | [`base64`] | bytes as text |
@@ -49,6 +50,7 @@ pub mod outcome;
 pub mod patch;
 pub mod path;
 pub mod rate;
+pub mod runner_files;
 pub mod strength;
 pub mod test_name;
 pub mod text;

@@ -285,20 +285,12 @@ pub fn run(context: &Context, request: Request) -> Result<Report, RunError> {
     });
     load(context, &mut input, &selection.kept, &splits)?;
     let files = assemble(&input, &selection)?;
-    let checked = check(&files, Some((&dataset, &version)));
-    if !checked.problems.is_empty() {
-        return Err(EmitError::Unsound {
-            dataset,
-            problems: checked.problems,
-        }
-        .into());
-    }
-    let release = versions::release(&folder, &files)?;
-    let schema = schema::document().map_err(|source| EmitError::Json {
-        file: schema::FILE,
-        source,
-    })?;
-    versions::put(&context.workspace.manifests().join(schema::FILE), &schema)?;
+    let release = publish(
+        &context.workspace.manifests(),
+        &folder,
+        (&dataset, &version),
+        &files,
+    )?;
     remember(context, &dataset, &selection.kept, &files)?;
     context.events.emit(Event::StageFinished {
         stage: "emit",
@@ -313,6 +305,33 @@ pub fn run(context: &Context, request: Request) -> Result<Report, RunError> {
         instances: selection.kept.len(),
         funnel: selection.funnel,
     })
+}
+
+/// Checks a version's files as `quarry emit --verify` would, and puts them in its folder, and the schema beside all versions.
+///
+/// # Errors
+/// [`RunError`]; then no version is there that was not before.
+fn publish(
+    manifests: &Utf8Path,
+    folder: &Utf8Path,
+    (name, version): (&str, &str),
+    files: &Files,
+) -> Result<Release, RunError> {
+    let checked = check(files, Some((name, version)));
+    if !checked.problems.is_empty() {
+        return Err(EmitError::Unsound {
+            dataset: name.to_owned(),
+            problems: checked.problems,
+        }
+        .into());
+    }
+    let release = versions::release(folder, files)?;
+    let schema = schema::document().map_err(|source| EmitError::Json {
+        file: schema::FILE,
+        source,
+    })?;
+    versions::put(&manifests.join(schema::FILE), &schema)?;
+    Ok(release)
 }
 
 /// Reads the survivors' diffs and every lock.

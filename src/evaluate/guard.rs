@@ -17,6 +17,7 @@ use crate::domain::diff::file_changes;
 use crate::domain::ids::TestId;
 use crate::domain::patch::FileChange;
 use crate::domain::path::RepoPath;
+use crate::domain::runner_files::{CONFTEST, CUSTOMIZE, PYTEST_INI, RUNNERS, is_one_of, is_test_folder};
 
 /// What an edited file is to the oracle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -46,18 +47,6 @@ pub struct Edit {
     /// Whether the edit was undone before the tests ran.
     pub undone: bool,
 }
-
-/// Top-level modules that runners are made of.
-const RUNNERS: [&str; 8] = [
-    "_pytest",
-    "iniconfig",
-    "nose",
-    "pluggy",
-    "py",
-    "pytest",
-    "trial",
-    "unittest",
-];
 
 /// What is the oracle's.
 #[derive(Debug, Clone, Default)]
@@ -109,10 +98,7 @@ impl Guard {
                 let name = &path[end..end + length];
                 end += length + 1;
                 guard.above.insert(path[..end].to_vec());
-                let is_tests = [&b"test"[..], b"tests", b"testing"]
-                    .iter()
-                    .any(|word| name.eq_ignore_ascii_case(word));
-                if is_tests {
+                if is_test_folder(name) {
                     guard.folders.insert(path[..end].to_vec());
                     break;
                 }
@@ -160,12 +146,12 @@ impl Guard {
         let is_golds = self.gold.contains(path) && !self.files.contains(path);
         let is_below = self.folders.iter().any(|folder| bytes.starts_with(folder));
         match path.file_name() {
-            b"conftest.py" => {
+            name if name == CONFTEST.as_bytes() => {
                 let reads = is_below || self.above.contains(folder) || self.files.contains(path);
                 Some((EditKind::Conftest, reads && !is_golds))
             }
-            b"sitecustomize.py" | b"usercustomize.py" => Some((EditKind::Customize, !is_golds)),
-            b"pytest.ini" | b".pytest.ini" => Some((EditKind::RunnerConfiguration, !is_golds)),
+            name if is_one_of(name, &CUSTOMIZE) => Some((EditKind::Customize, !is_golds)),
+            name if is_one_of(name, &PYTEST_INI) => Some((EditKind::RunnerConfiguration, !is_golds)),
             _ if self.files.contains(path) || is_below => Some((EditKind::OracleFile, !is_golds)),
             _ if runner_module(path).is_some_and(|module| !self.own_runners.contains(module)) => {
                 Some((EditKind::Shadow, !is_golds))

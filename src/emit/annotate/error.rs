@@ -1,6 +1,6 @@
 //! What can be wrong with questions and sheets.
 
-use std::fmt::Write as _;
+use crate::domain::count::first;
 
 /// How many faults of a file a message tells.
 const TOLD: usize = 5;
@@ -67,20 +67,10 @@ pub enum AnnotateError {
 }
 
 fn told(faults: &[Fault]) -> String {
-    let mut text = String::new();
-    for (index, fault) in faults.iter().take(TOLD).enumerate() {
-        let _ = write!(
-            text,
-            "{}line {}: {}",
-            if index == 0 { "" } else { "; " },
-            fault.line,
-            fault.what
-        );
-    }
-    if faults.len() > TOLD {
-        let _ = write!(text, "; and {} more", faults.len() - TOLD);
-    }
-    text
+    let lines = faults
+        .iter()
+        .map(|fault| format!("line {}: {}", fault.line, fault.what));
+    first(lines, TOLD, "; ")
 }
 
 impl AnnotateError {

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::Version;
 use crate::domain::base64;
 use crate::domain::patch::Part;
+use crate::domain::runner_files::{CONFTEST, CUSTOMIZE, PYTEST_INI, RUNNERS, is_test_folder};
 use crate::emit::instance::{Instance, PatchField};
 
 /// Where the tree is.
@@ -157,19 +158,14 @@ pub fn install_report() -> String {
     )
 }
 
-/// Files that nothing but an interpreter's start or a test run reads.
-const READ_BY_RUNS: [&str; 5] = [
-    "conftest.py",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "pytest.ini",
-    ".pytest.ini",
-];
-
 /// What stands in for a runner when it lies at the root of a tree that has no such module of its own.
-const SHADOWS: &str = "for module in _pytest iniconfig nose pluggy py pytest trial unittest; do \
-    for name in $module $module.py $module.so; do git cat-file -e HEAD:$name 2>/dev/null || \
-    { [ $name = $module ] && [ ! -d $name ]; } || rm -rf -- $name; done; done\n";
+fn shadows() -> String {
+    format!(
+        "for module in {}; do for name in $module $module.py $module.so; do git cat-file -e HEAD:$name 2>/dev/null || \
+         {{ [ $name = $module ] && [ ! -d $name ]; }} || rm -rf -- $name; done; done\n",
+        RUNNERS.join(" ")
+    )
+}
 
 /// What is the oracle's, as evaluation takes it, restored to the base commit: the folders of tests that hold a module which
 /// judges, and what only a run reads, but for what gold touches; then the files of the test patch.
@@ -188,9 +184,10 @@ pub fn restore(instance: &Instance) -> String {
     });
     let mut text = format!(
         "back() {{ git checkout -q HEAD -- \"$1\"{but_golds} 2>/dev/null || true; \
-         git ls-files -z --others ${{2:+\"$2\"}} -- \"$1\"{but_golds} | xargs -0r rm -f --; }}\n{SHADOWS}"
+         git ls-files -z --others ${{2:+\"$2\"}} -- \"$1\"{but_golds} | xargs -0r rm -f --; }}\n{}",
+        shadows()
     );
-    for name in READ_BY_RUNS {
+    for name in [CONFTEST].iter().chain(&CUSTOMIZE).chain(&PYTEST_INI) {
         let _ = writeln!(text, "back ':(top,glob)**/{name}'");
     }
     for folder in test_folders(instance) {
@@ -220,11 +217,7 @@ fn test_folders(instance: &Instance) -> BTreeSet<String> {
     for path in modules.chain(touched) {
         let parts: Vec<&str> = path.split('/').collect();
         let names = &parts[..parts.len() - 1];
-        let tests = names.iter().position(|name| {
-            ["test", "tests", "testing"]
-                .iter()
-                .any(|word| name.eq_ignore_ascii_case(word))
-        });
+        let tests = names.iter().position(|name| is_test_folder(name.as_bytes()));
         folders.extend(tests.map(|at| names[..=at].join("/")));
     }
     folders

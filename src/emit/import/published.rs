@@ -7,6 +7,8 @@ use serde::de::{Deserializer, Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::domain::count::first;
+
 /// How many faults a message names.
 const NAMED: usize = 10;
 
@@ -75,15 +77,8 @@ impl ImportError {
 }
 
 fn told(faults: &[(String, String)]) -> String {
-    let mut lines: Vec<String> = faults
-        .iter()
-        .take(NAMED)
-        .map(|(place, what)| format!("{place}: {what}"))
-        .collect();
-    if faults.len() > NAMED {
-        lines.push(format!("and {} more", faults.len() - NAMED));
-    }
-    lines.join("; ")
+    let lines = faults.iter().map(|(place, what)| format!("{place}: {what}"));
+    first(lines, NAMED, "; ")
 }
 
 /// A row's columns by name.

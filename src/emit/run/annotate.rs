@@ -5,7 +5,7 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{RunError, verify};
+use super::{RunError, publish, verify};
 use crate::domain::ids::InstanceId;
 use crate::emit::annotate::child::{Name, child};
 use crate::emit::annotate::form::{self, Page};
@@ -15,12 +15,11 @@ use crate::emit::annotate::record::{AnnotationRow, Drawn, DrawnStratum};
 use crate::emit::annotate::sheet::{self, Asked, Sheet};
 use crate::emit::annotate::{AnnotateError, Annotation, Fault, summary};
 use crate::emit::assemble::Files;
-use crate::emit::check::check;
 use crate::emit::export::Version;
 use crate::emit::instance::Instance;
 use crate::emit::sample::Sample;
 use crate::emit::versions::{self, Release, VersionError};
-use crate::emit::{EmitError, canonical, schema};
+use crate::emit::{EmitError, canonical};
 
 /// The folder and the name of the sheet for what is disputed.
 pub const ADJUDICATION: &str = "adjudication";
@@ -358,19 +357,6 @@ fn release_child(
         annotation,
         &judged.rows,
     )?;
-    let checked = check(&files, Some((&name.name, &name.version)));
-    if !checked.problems.is_empty() {
-        return Err(EmitError::Unsound {
-            dataset: name.name,
-            problems: checked.problems,
-        }
-        .into());
-    }
-    let release = versions::release(&folder, &files)?;
-    let schema = schema::document().map_err(|source| EmitError::Json {
-        file: schema::FILE,
-        source,
-    })?;
-    versions::put(&import.out.join(schema::FILE), &schema)?;
+    let release = publish(&import.out, &folder, (&name.name, &name.version), &files)?;
     Ok((folder, release))
 }

@@ -5,14 +5,11 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::RunError;
+use super::{RunError, publish};
 use crate::columnar::Rows;
 use crate::domain::hash::sha256_hex;
-use crate::emit::EmitError;
-use crate::emit::check::check;
 use crate::emit::import::{Named, import};
 use crate::emit::manifest::Manifest;
-use crate::emit::schema;
 use crate::emit::versions::{self, Release};
 
 /// What is imported.
@@ -79,21 +76,8 @@ pub fn import_rows(manifests: &Utf8Path, request: ImportRequest) -> Result<Impor
     };
     let (files, manifest) = import(&named, &lines, unit)??;
     let (name, version) = (&manifest.dataset.name, &manifest.dataset.version);
-    let checked = check(&files, Some((name, version)));
-    if !checked.problems.is_empty() {
-        return Err(EmitError::Unsound {
-            dataset: name.clone(),
-            problems: checked.problems,
-        }
-        .into());
-    }
     let folder = versions::folder(manifests, name, version)?;
-    let release = versions::release(&folder, &files)?;
-    let schema = schema::document().map_err(|source| EmitError::Json {
-        file: schema::FILE,
-        source,
-    })?;
-    versions::put(&manifests.join(schema::FILE), &schema)?;
+    let release = publish(manifests, &folder, (name, version), &files)?;
     Ok(ImportReport {
         folder,
         release,

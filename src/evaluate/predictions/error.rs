@@ -1,6 +1,7 @@
 //! Predictions that cannot be taken, and why.
 
 use super::Named;
+use crate::domain::count::first;
 
 /// How many faults an error names.
 const NAMED: usize = 10;
@@ -74,27 +75,15 @@ impl PredictionError {
 }
 
 fn told(faults: &[(String, String)]) -> String {
-    let mut lines: Vec<String> = faults
-        .iter()
-        .take(NAMED)
-        .map(|(place, what)| format!("{place}: {what}"))
-        .collect();
-    if faults.len() > NAMED {
-        lines.push(format!("and {} more", faults.len() - NAMED));
-    }
-    lines.join("; ")
+    let lines = faults.iter().map(|(place, what)| format!("{place}: {what}"));
+    first(lines, NAMED, "; ")
 }
 
 fn shortly(strangers: &[Named]) -> String {
-    let mut words: Vec<String> = strangers
+    let words = strangers
         .iter()
-        .take(NAMED)
-        .map(|named| format!("`{}` ({})", named.instance, named.place))
-        .collect();
-    if strangers.len() > NAMED {
-        words.push(format!("and {} more", strangers.len() - NAMED));
-    }
-    words.join(", ")
+        .map(|named| format!("`{}` ({})", named.instance, named.place));
+    first(words, NAMED, ", ")
 }
 
 fn listed(names: &[String]) -> String {
