@@ -12,7 +12,7 @@ use crate::domain::ids::CommitSha;
 use crate::recipe::model::EnvironmentRecipe;
 
 /// Bumped when the same recipe and commit would be built into something else.
-pub const STAGE_VERSION: u32 = 1;
+pub const STAGE_VERSION: u32 = 2;
 
 /// Bumped when a layer of the same lock is laid out in another way.
 const LAYOUT: u32 = 1;

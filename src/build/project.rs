@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use regex::Regex;
 
 use super::python::PythonVersion;
+use crate::domain::environment::VERSION_VARIABLES;
 
 /// What is known of a package before anything of it runs.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Packaging {
     pub backend: Option<String>,
     /// Whether there is a `setup.py`.
     pub has_setup_py: bool,
+    /// Whether that asks for pbr, as `OpenStack`'s do (`setup(setup_requires=["pbr"], pbr=True)`).
+    pub asks_for_pbr: bool,
 }
 
 impl Packaging {
@@ -53,6 +56,7 @@ impl Packaging {
             name,
             build_requires,
             backend: name_at(&["build-system", "build-backend"]),
+            asks_for_pbr: setup_py.as_deref().is_some_and(asks_for_pbr),
             has_setup_py: setup_py.is_some(),
         }
     }
@@ -60,11 +64,24 @@ impl Packaging {
     /// Whether its build tool is known not to know editable installs (PEP 660), and has the old way: setuptools learned
     /// them in 64.0.0, on 2022-08-11, when it had left Python 3.6 behind.
     pub fn only_develops(&self, date: Timestamp, python: &PythonVersion) -> bool {
-        let setuptools = self
-            .backend
-            .as_ref()
-            .is_none_or(|backend| backend.starts_with("setuptools."));
-        self.has_setup_py && setuptools && (date.as_second() < 1_660_176_000 || python.release < [3, 7, 0])
+        self.has_setup_py
+            && self.is_setuptools()
+            && (date.as_second() < 1_660_176_000 || python.release < [3, 7, 0])
+    }
+
+    /// Whether setuptools builds it, as it does what names no build tool.
+    fn is_setuptools(&self) -> bool {
+        let backend = self.backend.as_deref();
+        backend.is_none_or(|backend| backend.split(['.', ':']).next() == Some("setuptools"))
+    }
+
+    /// Whether it names this distribution (by its normalised name) among what builds it.
+    fn builds_with(&self, tool: &str) -> bool {
+        let named = |line: &String| {
+            let end = line.find(|c: char| !(c.is_alphanumeric() || "-_.".contains(c)));
+            super::lock::normalise(&line[..end.unwrap_or(line.len())]) == tool
+        };
+        self.build_requires.iter().flatten().any(named) || tool == "pbr" && self.asks_for_pbr
     }
 
     /// What its build tool needs to be there: its own list, or what every installer takes in its absence.
@@ -99,6 +116,12 @@ fn setup_py_name(text: &str) -> Option<String> {
     static NAME: LazyLock<Option<Regex>> =
         LazyLock::new(|| Regex::new(r#"(?m)^[^#\n]*\bname\s*=\s*["']([A-Za-z0-9][A-Za-z0-9._-]*)["']"#).ok());
     Some(NAME.as_ref()?.captures(text)?[1].to_owned())
+}
+
+fn asks_for_pbr(text: &str) -> bool {
+    static PBR: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#"(?m)^[^#\n]*(?:\bpbr\s*=\s*True|["']pbr\b)"#).ok());
+    PBR.as_ref().is_some_and(|pbr| pbr.is_match(text))
 }
 
 /// The version to tell build tools that ask version control for one: an exported tree has no history. It is what
@@ -138,24 +161,26 @@ pub fn version_after(release: Option<&str>) -> String {
     }
 }
 
-/// Variables by which build tools take a version from outside, for a package of this name (if it is known).
-/// `all` adds those that hold for every package of a build, the dependencies' too.
-pub fn version_variables(name: Option<&str>, version: &str, all: bool) -> Vec<(String, String)> {
-    let mut variables = vec!["PDM_BUILD_SCM_VERSION".to_owned()];
-    if let Some(name) = name {
-        let name = super::lock::normalise(name).replace('-', "_").to_uppercase();
+/// Variables by which build tools take a version from outside, for this package. `all` adds those that hold for every
+/// package of a build, the dependencies' too; else these are there only where the package's own tools know no other.
+pub fn version_variables(packaging: &Packaging, version: &str, all: bool) -> Vec<(String, String)> {
+    let mut variables = Vec::new();
+    let name = packaging.name.as_deref().map(super::lock::normalise);
+    if let Some(name) = &name {
+        let name = name.replace('-', "_").to_uppercase();
         variables.push(format!("SETUPTOOLS_SCM_PRETEND_VERSION_FOR_{name}"));
     }
-    if all || name.is_none() {
-        variables.push("SETUPTOOLS_SCM_PRETEND_VERSION".to_owned());
-        variables.push("PBR_VERSION".to_owned());
-        variables.push("UV_DYNAMIC_VERSIONING_BYPASS".to_owned());
-        variables.push("POETRY_DYNAMIC_VERSIONING_BYPASS".to_owned());
+    let all = all || name.is_none();
+    for (tool, variable) in VERSION_VARIABLES {
+        // Under another tool's roof (scikit-build-core, hatch-vcs) setuptools_scm is not told whose version it is asked for.
+        let is_told_the_name = tool == "setuptools-scm" && packaging.is_setuptools();
+        let has = variables.iter().any(|known| known == variable);
+        if !has && (all || packaging.builds_with(tool) && !is_told_the_name) {
+            variables.push(variable.to_owned());
+        }
     }
-    variables
-        .into_iter()
-        .map(|variable| (variable, version.to_owned()))
-        .collect()
+    let told = variables.into_iter();
+    told.map(|variable| (variable, version.to_owned())).collect()
 }
 
 #[cfg(test)]
@@ -242,19 +267,58 @@ mod tests {
     }
 
     #[test]
-    fn a_version_is_told_to_one_package_where_its_name_is_known() {
-        let names = |name, all| {
-            let variables = version_variables(name, "1", all);
+    fn a_version_is_told_to_one_package_where_its_tools_can_be() {
+        const GENERAL: &str = "SETUPTOOLS_SCM_PRETEND_VERSION";
+        let told = |pyproject: &str, all| {
+            let variables = version_variables(&read(&[("pyproject.toml", pyproject)]), "1", all);
             variables.into_iter().map(|(name, _)| name).collect::<Vec<_>>()
         };
+        let project = |backend: &str, requires: &str| {
+            format!(
+                "[project]\nname = 'zope.interface'\n[build-system]\nrequires = [{requires}]\nbuild-backend = '{backend}'\n"
+            )
+        };
+        let by_name = ["SETUPTOOLS_SCM_PRETEND_VERSION_FOR_ZOPE_INTERFACE"];
         assert_eq!(
-            names(Some("zope.interface"), false),
-            [
-                "PDM_BUILD_SCM_VERSION",
-                "SETUPTOOLS_SCM_PRETEND_VERSION_FOR_ZOPE_INTERFACE"
-            ]
+            told(
+                &project("setuptools.build_meta", "'setuptools_scm[toml]>=6'"),
+                false
+            ),
+            by_name
         );
-        assert!(names(None, false).contains(&"SETUPTOOLS_SCM_PRETEND_VERSION".to_owned()));
+        assert_eq!(told(&project("hatchling.build", "'hatchling'"), false), by_name);
+        for (backend, requires, variable) in [
+            ("hatchling.build", "'hatchling', 'hatch_vcs >=0.3'", GENERAL),
+            (
+                "scikit_build_core.build",
+                "'scikit-build-core', 'setuptools-scm>=8'",
+                GENERAL,
+            ),
+            ("pbr.build", "'pbr>=5.7'", "PBR_VERSION"),
+            ("pdm.backend", "'pdm-backend'", "PDM_BUILD_SCM_VERSION"),
+            (
+                "hatchling.build",
+                "'uv-dynamic-versioning'",
+                "UV_DYNAMIC_VERSIONING_BYPASS",
+            ),
+            (
+                "poetry_dynamic_versioning.backend",
+                "'poetry-dynamic-versioning>=1,<2'",
+                "POETRY_DYNAMIC_VERSIONING_BYPASS",
+            ),
+        ] {
+            let told = told(&project(backend, requires), false);
+            assert_eq!(told, [by_name[0], variable]);
+        }
+        assert!(told("", false).contains(&GENERAL.to_owned()));
+        let openstack =
+            "setuptools.setup(\n    name='nova',\n    setup_requires=['pbr>=2.0.0'],\n    pbr=True)\n";
+        let variables = version_variables(&read(&[("setup.py", openstack)]), "1", false);
+        assert!(
+            variables.iter().any(|(name, _)| name == "PBR_VERSION"),
+            "{variables:?}"
+        );
+        assert_eq!(told(&project("setuptools.build_meta", ""), true).len(), 6);
     }
 
     proptest! {

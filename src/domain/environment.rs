@@ -94,3 +94,14 @@ pub struct LeftOut {
     /// Why.
     pub reason: String,
 }
+
+/// Where build tools look for the version of any package, where version control cannot tell it: the tool that does, and the
+/// variable (the tools' own documentation).
+pub const VERSION_VARIABLES: [(&str, &str); 6] = [
+    ("pdm-backend", "PDM_BUILD_SCM_VERSION"),
+    ("setuptools-scm", "SETUPTOOLS_SCM_PRETEND_VERSION"),
+    ("hatch-vcs", "SETUPTOOLS_SCM_PRETEND_VERSION"),
+    ("pbr", "PBR_VERSION"),
+    ("uv-dynamic-versioning", "UV_DYNAMIC_VERSIONING_BYPASS"),
+    ("poetry-dynamic-versioning", "POETRY_DYNAMIC_VERSIONING_BYPASS"),
+];

@@ -139,7 +139,7 @@ impl Inner {
     }
 
     /// Variables that tell build tools a version, since an exported tree has no history to count commits in. In a
-    /// resolution they are the project's own, for dependencies may be built too; tools before 2020-12 (`setuptools_scm`
+    /// resolution they are the project's own where its tools have such, for dependencies may be built too; tools before 2020-12 (`setuptools_scm`
     /// below 5) only know the one for all.
     pub(super) fn version_env(work: &Work<'_>, spec: &Spec, all: bool) -> Vec<(String, String)> {
         let version = version_after(work.request.release.as_deref());
@@ -149,7 +149,7 @@ impl Inner {
             .iter()
             .flat_map(|project| {
                 let packaging = Self::packaging(work, &project.folder);
-                version_variables(packaging.name.as_deref(), &version, all)
+                version_variables(&packaging, &version, all)
             })
             .collect();
         variables.sort();

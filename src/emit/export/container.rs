@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 
 use super::Version;
 use crate::domain::base64;
+use crate::domain::environment::VERSION_VARIABLES;
 use crate::domain::patch::Part;
 use crate::domain::runner_files::{CONFTEST, CUSTOMIZE, PYTEST_INI, RUNNERS, is_test_folder};
 use crate::emit::instance::{Instance, PatchField};
@@ -71,8 +72,10 @@ pub fn dockerfile(version: &Version, instance: &Instance) -> String {
     let projects = projects(&instance.setup.install);
     if !projects.is_empty() {
         let version = instance.version.as_ref();
+        let told: BTreeSet<&str> = VERSION_VARIABLES.map(|(_, variable)| variable).into();
         let version = version.map_or(String::new(), |version| {
-            format!("SETUPTOOLS_SCM_PRETEND_VERSION={version} ")
+            told.iter()
+                .fold(String::new(), |told, name| format!("{told}{name}={version} "))
         });
         let _ = writeln!(
             text,
