@@ -23,7 +23,7 @@ use crate::git::Mirror;
 use crate::recipe::model::{EnvironmentRecipe, Runner, Verification};
 
 /// Bumped when the same tree would be searched in another way.
-const SEARCH_VERSION: u32 = 4;
+const SEARCH_VERSION: u32 = 5;
 
 /// What one tree asks for, and with which others it shares that.
 #[derive(Debug, Clone)]
@@ -108,8 +108,8 @@ fn read_tree(
 }
 
 impl Prover<'_> {
-    /// Finds, for every candidate that no entry of the recipe matches, what its tree asks for. Those that a stop kept from
-    /// it are missing.
+    /// Finds, for every candidate that no entry of the recipe matches, what its tree asks for. Those that a stop, or a hole
+    /// in the mirror, kept from it are missing.
     ///
     /// # Errors
     /// When a mirror cannot be read.
@@ -132,7 +132,9 @@ impl Prover<'_> {
                 if self.context.cancel.is_cancelled() {
                     return Ok(None);
                 }
-                let found = self.ask_tree(candidate, None).await?;
+                let Ok(found) = self.or_hole(candidate, self.ask_tree(candidate, None).await)? else {
+                    return Ok(None);
+                };
                 self.record_group(candidate, &found, "")?;
                 Ok::<_, PipelineError>(Some((candidate.id.clone(), found)))
             })
@@ -234,9 +236,9 @@ impl Prover<'_> {
         })
     }
 
-    /// Searches each group once; those that a stop kept from it are missing. Searched is for the newest
-    /// member: what breaks with time shows there, and a constraint that keeps it out does no harm to those before. Tried are
-    /// the modules that any member touches.
+    /// Searches each group once; those that a stop kept from it are missing. Searched is for the newest member whose tree
+    /// is whole: what breaks with time shows there, and a constraint that keeps it out does no harm to those before. Tried
+    /// are the modules that any member touches.
     ///
     /// # Errors
     /// Errors of ours or the caller's.
@@ -262,14 +264,19 @@ impl Prover<'_> {
         });
         let found: Vec<Option<(String, Searched)>> = stream::iter(&groups)
             .map(|(group, members)| async move {
-                let newest = members.iter().max_by_key(|member| (member.base_date, &member.id));
-                let Some(newest) = newest else {
-                    return Ok(None);
-                };
                 let touched: BTreeSet<RepoPath> =
                     members.iter().flat_map(|member| self.touched(member)).collect();
                 let touched: Vec<RepoPath> = touched.into_iter().collect();
-                let found = self.search(newest, &asked[&newest.id], &touched, group).await?;
+                let mut newest_first = members.clone();
+                newest_first.sort_by_key(|member| std::cmp::Reverse((member.base_date, &member.id)));
+                let mut found = None;
+                for member in newest_first {
+                    let searched = self.search(member, &asked[&member.id], &touched, group).await;
+                    if let Ok(searched) = self.or_hole(member, searched)? {
+                        found = searched;
+                        break;
+                    }
+                }
                 events.emit(Event::Advanced {
                     stage: "detect",
                     by: 1,

@@ -43,6 +43,7 @@ mod error;
 pub mod evaluate;
 pub mod explain;
 mod gate;
+mod holes;
 pub mod images;
 pub mod named;
 pub mod notes;

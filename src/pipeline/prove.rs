@@ -116,6 +116,11 @@ impl<'a> Prover<'a> {
                     return Ok(None);
                 }
                 let proof = self.prove_one(candidate, &asked, &groups).await;
+                let proof = match self.or_hole(candidate, proof) {
+                    Ok(Ok(proof)) => Ok(proof),
+                    Ok(Err(hole)) => Ok(Some(hole.proof(candidate))),
+                    Err(error) => Err(error),
+                };
                 if let Ok(Some(proof)) = &proof {
                     self.brake.see(&proof.ended);
                 }
@@ -154,6 +159,11 @@ impl<'a> Prover<'a> {
             return self.prove_in(candidate, entry).await;
         }
         let Some(asked) = asked.get(&candidate.id) else {
+            // Kept from being asked, then: a hole is met again and told, a stop is one still.
+            if self.recipe.detection.enabled {
+                self.ask_tree(candidate, None).await?;
+                return Ok(None);
+            }
             self.record_no_environment(candidate)?;
             let proof = Proof::of(candidate);
             return Ok(Some(
@@ -174,6 +184,11 @@ impl<'a> Prover<'a> {
         groups: &BTreeMap<String, Searched>,
     ) -> Result<Option<Proof>, PipelineError> {
         let Some(shared) = groups.get(&asked.group) else {
+            // A stop, or no member's tree is whole: that is met again, and told.
+            if self.may_work() {
+                let work = self.work_folder("prove-")?;
+                self.export(candidate, &work.path().join("tree")).await?;
+            }
             return Ok(None);
         };
         if let Search::Infra(reason) = &shared.search {

@@ -1,6 +1,7 @@
 //! Environments, end to end: resolved as of a day from an index of the tests' own, installed, and used in both rooms.
 
 mod after;
+mod holes;
 mod index;
 mod search;
 mod site;
