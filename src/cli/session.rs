@@ -4,6 +4,7 @@ use std::io::IsTerminal as _;
 use std::sync::{Arc, OnceLock};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 use super::args::Global;
@@ -193,30 +194,46 @@ fn sink(global: &Global) -> Arc<dyn EventSink> {
     }
 }
 
-/// Listens for Ctrl-C (and SIGTERM, which counts as one): the first asks running work to finish and begins nothing
-/// new; the second ends the process, and with it every sandbox it started.
+/// Listens for Ctrl-C (and for SIGTERM and SIGHUP, which count as one): the first asks running work to finish and begins
+/// nothing new; the second ends the process, and with it every sandbox it started.
 pub fn listen(cancel: CancellationToken, printer: Printer) {
     tokio::spawn(async move {
-        wait_for_signal().await;
+        let mut signals = Signals::new();
+        signals.wait().await;
         cancel.cancel();
         printer.note("stopping: what runs is finished and recorded; press Ctrl-C again to stop at once");
-        wait_for_signal().await;
+        signals.wait().await;
         printer.note("stopped; run the same command again to go on");
         std::process::exit(ExitCode::Interrupted as i32);
     });
 }
 
-async fn wait_for_signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    match signal(SignalKind::terminate()) {
-        Ok(mut terminate) => {
-            tokio::select! {
-                _ = tokio::signal::ctrl_c() => {}
-                _ = terminate.recv() => {}
-            }
+/// What asks this process to stop. Kept for the whole life: a signal between two waits is not lost.
+struct Signals(Vec<Signal>);
+
+impl Signals {
+    fn new() -> Self {
+        let mut kinds = vec![SignalKind::interrupt(), SignalKind::terminate()];
+        if !ignores_hangup() {
+            kinds.push(SignalKind::hangup());
         }
-        Err(_) => {
-            let _ = tokio::signal::ctrl_c().await;
-        }
+        Self(kinds.into_iter().filter_map(|kind| signal(kind).ok()).collect())
     }
+
+    async fn wait(&mut self) {
+        if self.0.is_empty() {
+            return std::future::pending().await;
+        }
+        let waits = self.0.iter_mut().map(|signal| Box::pin(signal.recv()));
+        futures::future::select_all(waits).await;
+    }
+}
+
+/// Whether whoever started us wants us to outlive the terminal (`nohup`): listening would undo that.
+fn ignores_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    ignored
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & 1 == 1)
 }

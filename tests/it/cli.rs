@@ -1,11 +1,10 @@
 //! The command line as a person and a script meet it: words, exit codes, hints, JSON.
 
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::program::{QUARRY, quarry, recipe, sample_run, succeed, tree};
+use crate::program::{QUARRY, quarry, recipe, sample_run, succeed};
 
 fn run(command: &mut Command) -> (Option<i32>, String, String) {
     let output = command.output().unwrap();
@@ -371,47 +370,6 @@ fn a_version_that_would_hold_nothing_is_not_released() {
         "{stdout}"
     );
     assert!(!folder.path().join("manifests").exists());
-}
-
-/// The first Ctrl-C lets running work finish; the same command again goes on to the same bytes.
-#[test]
-fn an_interrupted_run_drains_and_goes_on() {
-    let folder = tempfile::tempdir().unwrap();
-    let (whole, broken) = (folder.path().join("whole"), folder.path().join("broken"));
-    succeed(&mut sample_run(&whole));
-    let child = sample_run(&broken)
-        .arg("--json")
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    // In the middle of the work: some attempt is recorded, and not all.
-    let ledger = broken.join(".quarry/ledger.db");
-    let begun = Instant::now();
-    while begun.elapsed() < Duration::from_mins(1) && !has_attempts(&broken, &ledger) {
-        std::thread::sleep(Duration::from_millis(50));
-    }
-    let pid = rustix::process::Pid::from_child(&child);
-    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
-    let ended = child.wait_with_output().unwrap();
-    assert_eq!(ended.status.code(), Some(130), "{ended:?}");
-    let told: Value = serde_json::from_slice(&ended.stdout).unwrap();
-    assert_eq!(told, serde_json::json!({ "interrupted": true }));
-    assert!(
-        !broken.join("manifests/sample").exists(),
-        "nothing is emitted by half a run"
-    );
-    succeed(&mut sample_run(&broken));
-    assert!(tree(&broken.join("manifests")) == tree(&whole.join("manifests")));
-}
-
-fn has_attempts(workspace: &std::path::Path, ledger: &std::path::Path) -> bool {
-    if !ledger.exists() {
-        return false;
-    }
-    let (_, stdout, _) = run(quarry(workspace).args(["status", "--json"]));
-    let status: Value = serde_json::from_str(&stdout).unwrap_or_default();
-    status["attempts"]["verify"]["done"].as_u64().unwrap_or(0) > 0
 }
 
 #[test]

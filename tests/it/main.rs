@@ -34,6 +34,7 @@ mod sample;
 mod sample_run;
 #[path = "../shared/sandbox.rs"]
 mod sandbox;
+mod signals;
 #[path = "../shared/site.rs"]
 mod site;
 #[path = "../shared/strength.rs"]
