@@ -52,9 +52,16 @@ impl BlobError {
             }
             Self::Io { .. } => vec!["check that the workspace's folder exists and is writable".into()],
             Self::Missing { .. } => {
-                vec!["the blob was removed by hand; mine the repository again with `--again`".into()]
+                vec![
+                    "it was removed by hand: a pull request's diff comes back with `quarry mine --again`"
+                        .into(),
+                    "what a build or a run left is made anew only in another workspace".into(),
+                ]
             }
-            Self::Damaged { path } => vec![format!("remove `{path}` and run `quarry mine --again`")],
+            Self::Damaged { path } => vec![
+                format!("remove `{path}`; a pull request's diff comes back with `quarry mine --again`"),
+                "what a build or a run left is made anew only in another workspace".into(),
+            ],
         }
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::version::{Exported, Version};
+use crate::domain::text::markdown;
 use crate::emit::manifest::{Import, Manifest};
 
 /// Where the table is, as `datasets` finds the split by itself.
@@ -30,13 +31,13 @@ pub fn table(version: &Version) -> Exported {
 /// The card's text for rows that were published before: what is known of them, and that nothing was run.
 fn imported(manifest: &Manifest, import: &Import, by_repo: &BTreeMap<String, usize>) -> String {
     let mut text = format!(
-        "{} instances of {} repositories: rows of `{}` (SHA-256 `{}`, {} rows) as they were published. Taken over by {} {}, which ran \
+        "{} instances of {} repositories: rows of {} (SHA-256 `{}`, {} rows) as they were published. Taken over by {} {}, which ran \
          none of their tests: `FAIL_TO_PASS` and `PASS_TO_PASS` are what was published, and what no row says is null.\n\n\
          ## Where the rows come from\n\nEach row's patches are parts of a change to the repository that it names, and are under that \
          repository's licence.\n\n| repository | instances |\n|---|---|\n",
         manifest.counts.instances,
         by_repo.len(),
-        import.file,
+        markdown(&import.file),
         import.sha256,
         import.rows,
         manifest.tool.name,
@@ -48,7 +49,8 @@ fn imported(manifest: &Manifest, import: &Import, by_repo: &BTreeMap<String, usi
     if !import.left_out.is_empty() {
         text.push_str("\n## Rows that are not here\n\n| row | instance | why |\n|---|---|---|\n");
         for row in &import.left_out {
-            let _ = writeln!(text, "| {} | {} | {} |", row.row, row.instance_id, row.why);
+            let (id, why) = (markdown(&row.instance_id), markdown(&row.why));
+            let _ = writeln!(text, "| {} | {id} | {why} |", row.row);
         }
     }
     text
@@ -67,9 +69,9 @@ fn card(version: &Version) -> String {
         "---\npretty_name: {}\nlanguage:\n- code\n- en\ntags:\n- code\n- benchmark\n- quarry\nsize_categories:\n- {size}\n\
          configs:\n- config_name: default\n  data_files:\n  - split: test\n    path: {TABLE}\n---\n\n# {} {}\n\n{}\n\n",
         serde_json::Value::from(dataset.name.as_str()),
-        dataset.name,
-        dataset.version,
-        dataset.description
+        markdown(&dataset.name),
+        markdown(&dataset.version),
+        markdown(&dataset.description)
     );
     let mut by_repo: BTreeMap<String, usize> = BTreeMap::new();
     for instance in &version.instances {
@@ -108,7 +110,7 @@ fn mined(manifest: &Manifest, by_repo: &BTreeMap<String, usize>) -> String {
     for source in &manifest.sources {
         let repo = source.repo.to_string();
         let instances = by_repo.get(&repo).copied().unwrap_or_default();
-        let licence = source.license.as_deref().unwrap_or("not named there");
+        let licence = markdown(source.license.as_deref().unwrap_or("not named there"));
         let _ = writeln!(text, "| {repo} | {licence} | `{}` | {instances} |", source.commit);
     }
     text
@@ -122,15 +124,20 @@ fn selected(manifest: &Manifest) -> String {
         let _ = writeln!(
             text,
             "| {} | {} | {} | {} | {} | {} |",
-            step.step, step.entered, step.dropped, step.undecided, step.infra, step.out
+            markdown(&step.step),
+            step.entered,
+            step.dropped,
+            step.undecided,
+            step.infra,
+            step.out
         );
     }
     if let (Some(parent), Some(annotation)) = (&manifest.parent, &manifest.annotation) {
         let _ = write!(
             text,
-            "\nIt is the part of `{}` {} (`SHA256SUMS` with SHA-256 `{}`) that people let stay.\n\n```text\n{}```\n",
-            parent.name,
-            parent.version,
+            "\nIt is the part of {} {} (`SHA256SUMS` with SHA-256 `{}`) that people let stay.\n\n```text\n{}```\n",
+            markdown(&parent.name),
+            markdown(&parent.version),
             parent.sha256,
             annotation.text()
         );
@@ -156,9 +163,9 @@ fn environments(manifest: &Manifest) -> String {
             text,
             "| `{}` | {} | {} | {} |",
             entry.key,
-            entry.interpreter,
-            entry.resolver,
-            constraints.join(", ")
+            markdown(&entry.interpreter),
+            markdown(&entry.resolver),
+            markdown(&constraints.join(", "))
         );
     }
     text

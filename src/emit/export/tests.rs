@@ -45,6 +45,21 @@ fn without_a_statement_no_solver_is_asked_anything() {
 }
 
 #[test]
+fn a_cards_words_are_no_markup() {
+    let mut version = version();
+    version.manifest.dataset.description = "<b>bold</b> | *more*\n# and a heading".into();
+    version.manifest.sources[0].license = Some("MIT | <i>".into());
+    let exported = export(&version, Format::Hf).unwrap();
+    let card = String::from_utf8(exported.files["README.md"].clone()).unwrap();
+    for escaped in [
+        "&lt;b&gt;bold&lt;/b&gt; \\| \\*more\\* # and",
+        "| MIT \\| &lt;i&gt; |",
+    ] {
+        assert!(card.contains(escaped), "{escaped}\n{card}");
+    }
+}
+
+#[test]
 fn a_runner_that_the_shell_cannot_start_and_a_version_that_does_not_say_are_left_out() {
     let mut version = version();
     version.instances[0].setup.runner = "script".into();
