@@ -1,7 +1,7 @@
 //! A pull request whose tests need what it begins to ask for itself.
 
 use super::index::Index;
-use super::search::{RECIPE, mirror, printed, tried};
+use super::pantry::{self, mirror, printed, tried};
 use crate::program::{quarry, succeed};
 use crate::python::python;
 
@@ -25,16 +25,11 @@ fn what_a_pull_request_begins_to_ask_for_is_in_its_environment_and_its_source_is
         )
     };
     let (before, after) = (test("", 2), test("import tonic\n", 4));
-    let base = [
-        ("pyproject.toml", super::PYPROJECT),
-        ("tools/backend.py", super::BACKEND),
-        ("package.txt", "name=pantry\nversion=1.0\n"),
-        ("module.py", ""),
-        ("src/pantry.py", "def twice(number):\n    return number\n"),
+    let base = pantry::base(&[
         ("Makefile", MAKEFILE),
         ("requirements/tests.txt", "shelf\n"),
         ("tests/test_pantry.py", before.as_str()),
-    ];
+    ]);
     let change = [
         ("src/pantry.py", "def twice(number):\n    return 2 * number\n"),
         ("requirements/tests.txt", "shelf\ntonic\n"),
@@ -46,20 +41,8 @@ fn what_a_pull_request_begins_to_ask_for_is_in_its_environment_and_its_source_is
         ("src/pantry.py", "def twice(number):\n    return 1 + number\n"),
         ("tests/test_pantry.py", more.as_str()),
     ];
-    let mirror_path = folder.path().join("mirror");
-    mirror(&mirror_path, &base, &[&change, &plain]);
-    let recipe = folder.path().join("found.toml");
-    std::fs::write(&recipe, RECIPE).unwrap();
-    let run = || {
-        let mut command = quarry(folder.path());
-        command
-            .env("UV_DEFAULT_INDEX", index.url())
-            .arg("run")
-            .arg(&recipe)
-            .args(["--repo", "quarry-bench/pantry", "--mirror"])
-            .arg(&mirror_path);
-        succeed(&mut command)
-    };
+    mirror(&folder.path().join("mirror"), &base, &[&change, &plain]);
+    let run = || succeed(&mut pantry::run(folder.path(), &index, "0.1.0"));
     run();
     let version = folder.path().join("manifests/found/0.1.0");
     assert!(version.exists(), "{}", tried(folder.path()));
@@ -139,32 +122,17 @@ fn what_only_tests_ask_for_and_cannot_be_built_is_left_out_and_told() {
         )
     };
     let (before, after) = (test(2), test(4));
-    let base = [
-        ("pyproject.toml", super::PYPROJECT),
-        ("tools/backend.py", super::BACKEND),
-        ("package.txt", "name=pantry\nversion=1.0\n"),
-        ("module.py", ""),
-        ("src/pantry.py", "def twice(number):\n    return number\n"),
+    let base = pantry::base(&[
         ("Makefile", MAKEFILE),
         ("requirements/tests.txt", "shelf\nbrick\n"),
         ("tests/test_pantry.py", before.as_str()),
-    ];
+    ]);
     let change = [
         ("src/pantry.py", "def twice(number):\n    return 2 * number\n"),
         ("tests/test_pantry.py", after.as_str()),
     ];
-    let mirror_path = folder.path().join("mirror");
-    mirror(&mirror_path, &base, &[&change]);
-    let recipe = folder.path().join("found.toml");
-    std::fs::write(&recipe, RECIPE).unwrap();
-    let mut command = quarry(folder.path());
-    command
-        .env("UV_DEFAULT_INDEX", index.url())
-        .arg("run")
-        .arg(&recipe)
-        .args(["--repo", "quarry-bench/pantry", "--mirror"])
-        .arg(&mirror_path);
-    succeed(&mut command);
+    mirror(&folder.path().join("mirror"), &base, &[&change]);
+    succeed(&mut pantry::run(folder.path(), &index, "0.1.0"));
     let version = folder.path().join("manifests/found/0.1.0");
     assert!(version.exists(), "{}", tried(folder.path()));
     let manifest = std::fs::read_to_string(version.join("manifest.json")).unwrap();

@@ -4,21 +4,12 @@ use std::path::Path;
 use std::process::Command;
 
 use super::index::Index;
-use super::search::{RECIPE, mirror, module, printed, tried};
+use super::pantry::{self, Files, mirror, module, printed, tried};
 use crate::program::{quarry, succeed};
 
-fn run(workspace: &Path, version: &str, index: &Index) -> (String, serde_json::Value) {
-    let recipe = workspace.join("found.toml");
-    std::fs::write(&recipe, RECIPE.replace("0.1.0", version)).unwrap();
-    let mut command = quarry(workspace);
-    command
-        .env("UV_DEFAULT_INDEX", index.url())
-        .arg("--json")
-        .arg("run")
-        .arg(&recipe)
-        .args(["--repo", "quarry-bench/pantry", "--mirror"])
-        .arg(workspace.join("mirror"));
-    let report = serde_json::from_slice(&succeed(&mut command).stdout).unwrap();
+fn run(workspace: &Path, index: &Index, version: &str) -> (String, serde_json::Value) {
+    let mut command = pantry::run(workspace, index, version);
+    let report = serde_json::from_slice(&succeed(command.arg("--json")).stdout).unwrap();
     let rows = workspace
         .join("manifests/found")
         .join(version)
@@ -31,24 +22,13 @@ fn run(workspace: &Path, version: &str, index: &Index) -> (String, serde_json::V
 fn a_hole_in_a_mirror_is_its_candidates_matter() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open();
-    let base = [
-        ("pyproject.toml", super::PYPROJECT),
-        ("tools/backend.py", super::BACKEND),
-        ("package.txt", "name=pantry\nversion=1.0\n"),
-        ("module.py", ""),
-        ("src/pantry.py", "def twice(number):\n    return number\n"),
-        ("Makefile", "test:\n\tpython -m unittest discover -s tests\n"),
-        ("data.txt", "one\n"),
-        (
-            "tests/test_pantry.py",
-            &module("self.assertTrue(pantry.twice(2))"),
-        ),
-    ];
+    let test = module("self.assertTrue(pantry.twice(2))");
+    let base = pantry::base(&[("data.txt", "one\n"), ("tests/test_pantry.py", &test)]);
     let doubles = module("self.assertEqual(pantry.twice(2), 4)");
     let halves = module("self.assertEqual(pantry.half(4), 2)");
     let source = "def twice(number):\n    return 2 * number\n";
     let grown = format!("{source}\n\ndef half(number):\n    return number // 2\n");
-    let changes: [super::search::Files<'_>; 3] = [
+    let changes: [Files<'_>; 3] = [
         &[("src/pantry.py", source), ("tests/test_pantry.py", &doubles)],
         &[("data.txt", "two\n")],
         &[("src/pantry.py", &grown), ("tests/test_pantry.py", &halves)],
@@ -65,7 +45,7 @@ fn a_hole_in_a_mirror_is_its_candidates_matter() {
     let aside = folder.path().join("aside");
     std::fs::rename(&object, &aside).unwrap();
 
-    let (rows, report) = run(folder.path(), "0.1.0", &index);
+    let (rows, report) = run(folder.path(), &index, "0.1.0");
     assert_eq!(rows.lines().count(), 1, "{rows}");
     assert!(rows.contains("pantry-1\""), "{rows}");
     assert_eq!(report["infra"]["mirror-incomplete"], 1, "{report}");
@@ -76,7 +56,7 @@ fn a_hole_in_a_mirror_is_its_candidates_matter() {
     );
 
     std::fs::rename(&aside, &object).unwrap();
-    let (rows, report) = run(folder.path(), "0.2.0", &index);
+    let (rows, report) = run(folder.path(), &index, "0.2.0");
     assert_eq!(rows.lines().count(), 2, "{rows}\n{report}");
     assert_eq!(report["infra"], serde_json::json!({}), "{report}");
 }

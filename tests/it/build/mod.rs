@@ -3,6 +3,7 @@
 mod after;
 mod holes;
 mod index;
+mod pantry;
 mod search;
 mod site;
 

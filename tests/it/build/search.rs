@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::Command;
 use std::sync::Arc;
 
 use quarry::build::BuildSettings;
@@ -16,83 +15,9 @@ use quarry::workspace::{Context, Workspace, WorkspaceLock};
 use tokio_util::sync::CancellationToken;
 
 use super::index::{Index, metadata};
+use super::pantry::{self, Files, RECIPE, mirror, module, printed, tried};
 use crate::program::{quarry, succeed};
 use crate::python::python;
-
-/// A test module that unittest runs: one test passes, and this one is about `twice(2)`.
-pub(super) fn module(about: &str) -> String {
-    format!(
-        "import unittest\nimport pantry\n\n\nclass T(unittest.TestCase):\n    def test_none(self):\n        \
-         self.assertEqual(pantry.twice(0), 0)\n\n    def test_two(self):\n        {about}\n"
-    )
-}
-
-/// What a command printed.
-pub(super) fn printed(command: &mut Command) -> String {
-    String::from_utf8(succeed(command).stdout).unwrap()
-}
-
-pub(super) const RECIPE: &str = r#"
-[dataset]
-name = "found"
-version = "0.1.0"
-
-[[rule]]
-id = "fails-before"
-keep = "size(oracle.fail_to_pass) >= 1"
-reason = "a test"
-source = "a test"
-
-[verification]
-runs = 1
-"#;
-
-/// A commit's files: path and text.
-pub(super) type Files<'a> = &'a [(&'a str, &'a str)];
-
-fn git(folder: &Path, date: &str, arguments: &[&str]) {
-    succeed(
-        Command::new("git")
-            .current_dir(folder)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .env("GIT_AUTHOR_DATE", date)
-            .env("GIT_COMMITTER_DATE", date)
-            .args(["-c", "user.name=T", "-c", "user.email=t@example.org"])
-            .args(["-c", "init.defaultBranch=main"])
-            .args(arguments),
-    );
-}
-
-fn write(root: &Path, files: Files<'_>) {
-    for (path, text) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-    }
-}
-
-/// A mirror with these changes, each a merged pull request, numbered from 1.
-pub(super) fn mirror(root: &Path, base: Files<'_>, changes: &[Files<'_>]) {
-    std::fs::create_dir_all(root).unwrap();
-    let start = "2021-06-01T00:00:00Z";
-    git(root, start, &["init", "-q"]);
-    write(root, base);
-    git(root, start, &["add", "-A"]);
-    git(root, start, &["commit", "-qm", "Begin"]);
-    for (number, change) in (1..).zip(changes) {
-        let day = format!("2021-06-{:02}T00:00:00Z", 1 + number);
-        let subject = format!("Merge pull request #{number} from t/change");
-        let head = format!("refs/pull/{number}/head");
-        git(root, &day, &["checkout", "-qb", "change"]);
-        write(root, change);
-        git(root, &day, &["commit", "-qam", "Double"]);
-        git(root, &day, &["update-ref", &head, "HEAD"]);
-        git(root, &day, &["checkout", "-q", "main"]);
-        git(root, &day, &["merge", "-q", "--no-ff", "-m", &subject, "change"]);
-        git(root, &day, &["branch", "-qD", "change"]);
-    }
-}
 
 /// `late` 2 came after the base commit, which asks for it. `larder` takes a name from `shelf` that `shelf` 2 no longer has; nothing in its metadata says so.
 fn stock(index: &Index) {
@@ -136,55 +61,32 @@ fn stock(index: &Index) {
     );
 }
 
-/// What the ledger says was tried, for a failing test.
-pub(super) fn tried(workspace: &Path) -> String {
-    let workspace = camino::Utf8Path::from_path(workspace).unwrap();
-    let store = quarry::store::Store::open(&quarry::workspace::Workspace::at(workspace).ledger()).unwrap();
-    let attempts = store.attempts(None, None).unwrap();
-    let lines = attempts.iter().map(|attempt| format!("{attempt:?}\n"));
-    lines.collect()
-}
-
 #[test]
 fn what_a_build_and_its_first_run_lack_is_repaired_and_the_reasons_are_told() {
     let folder = tempfile::tempdir().unwrap();
     let index = Index::open();
     stock(&index);
-    let base = [
-        ("pyproject.toml", super::PYPROJECT),
-        ("tools/backend.py", super::BACKEND),
+    let more = [
         (
             "package.txt",
             "name=pantry\nversion=1.0\nrequires=larder\nrequires=late==2.0\n",
         ),
-        ("module.py", ""),
-        ("src/pantry.py", "def twice(number):\n    return number\n"),
-        ("Makefile", "test:\n\tpython -m unittest discover -s tests\n"),
         (
             "tests/test_pantry.py",
             "import unittest\nimport larder, yaml, pantry\n\n\nclass T(unittest.TestCase):\n    def test_none(self):\n        \
              self.assertEqual(pantry.twice(0), 0)\n\n    def test_two(self):\n        self.assertTrue(pantry.twice(2))\n",
         ),
     ];
-    let test = base[6]
+    let base = pantry::base(&more);
+    let test = more[1]
         .1
         .replace("assertTrue(pantry.twice(2))", "assertEqual(pantry.twice(2), 4)");
     let change = [
         ("src/pantry.py", "def twice(number):\n    return 2 * number\n"),
         ("tests/test_pantry.py", test.as_str()),
     ];
-    let mirror_path = folder.path().join("mirror");
-    mirror(&mirror_path, &base, &[&change]);
-    let recipe = folder.path().join("found.toml");
-    std::fs::write(&recipe, RECIPE).unwrap();
-    let mut command = quarry(folder.path());
-    command
-        .env("UV_DEFAULT_INDEX", index.url())
-        .arg("run")
-        .arg(&recipe)
-        .args(["--repo", "quarry-bench/pantry", "--mirror"])
-        .arg(&mirror_path);
-    let done = succeed(command.arg("-v"));
+    mirror(&folder.path().join("mirror"), &base, &[&change]);
+    let done = succeed(pantry::run(folder.path(), &index, "0.1.0").arg("-v"));
     let told = String::from_utf8_lossy(&done.stdout) + String::from_utf8_lossy(&done.stderr);
     let version = folder.path().join("manifests/found/0.1.0");
     assert!(version.exists(), "{told}\n{}", tried(folder.path()));
@@ -296,15 +198,7 @@ struct Inside {
 
 impl Inside {
     async fn new(root: &Path, changes: &[Files<'_>], test: &str) -> Self {
-        let base = [
-            ("pyproject.toml", super::PYPROJECT),
-            ("tools/backend.py", super::BACKEND),
-            ("package.txt", "name=pantry\nversion=1.0\n"),
-            ("module.py", ""),
-            ("src/pantry.py", "def twice(number):\n    return number\n"),
-            ("Makefile", "test:\n\tpython -m unittest discover -s tests\n"),
-            ("tests/test_pantry.py", test),
-        ];
+        let base = pantry::base(&[("tests/test_pantry.py", test)]);
         let path = root.join("mirror");
         mirror(&path, &base, changes);
         let recipe = root.join("found.toml");
