@@ -226,6 +226,8 @@ async fn a_trial_runs_the_suite_where_touched_modules_leave_something_to_another
         (vec!["tests/test_other.py"], narrow, RanScope::Suite, (2, 2, 1)),
         // New modules say nothing of an environment yet.
         (vec!["tests/test_new.py"], narrow, RanScope::Suite, (2, 2, 1)),
+        // New data does, by the modules that read it.
+        (vec!["tests/net/new.json"], narrow, RanScope::Modules, (1, 1, 1)),
         (vec![], narrow, RanScope::Suite, (2, 2, 1)),
         (vec!["tests/test_net.py"], wide, RanScope::Suite, (2, 2, 1)),
     ] {

@@ -15,7 +15,9 @@ use crate::domain::ids::{BlobId, CommitSha};
 use crate::domain::oracle::RanScope;
 use crate::domain::outcome::TestStatus;
 use crate::domain::path::RepoPath;
-use crate::harness::{Bench, Channel, FILES, Fault, Log, Place, Selection, Wishes, job, judge, select, tree};
+use crate::harness::{
+    Bench, Channel, FILES, Fault, Log, Place, Selection, Wishes, is_test_module, job, judge, select, tree,
+};
 use crate::recipe::model::{Scope, Verification};
 use crate::sandbox::{Furnishing, JobResult};
 use crate::verify::VerifyError;
@@ -130,7 +132,7 @@ impl Verifier {
     /// What a trial's result depends on.
     pub fn trial_key(&self, request: &TrialRequest) -> String {
         let settings = request.settings.of_one_run();
-        KeyHasher::new("trial", 2)
+        KeyHasher::new("trial", 3)
             .part("commit", request.base_commit.as_bytes())
             .part("environment", request.environment_key.as_bytes())
             .json("variables", &request.variables)
@@ -184,7 +186,8 @@ impl Verifier {
         }
         let files = tree::files(&base).map_err(disk("list the work tree"))?;
         let mut touched = request.touched.clone();
-        touched.retain(|path| files.contains(path));
+        // A module that is new says nothing here; data that is new is read by modules that may be there.
+        touched.retain(|path| files.contains(path) || !path.to_str().is_some_and(is_test_module));
         let is_wide = request.settings.scope == Scope::Suite;
         let narrow = select(&touched, &files, &request.settings).filter(|_| !is_wide);
         let mut first = None;
