@@ -2,7 +2,8 @@
 //!
 //! A proposal is accepted when collection succeeds and at least one existing test passes (CTXbench's criterion); among
 //! the accepted the one with most passing tests is chosen. Where the scope is the touched modules, those of all who are
-//! searched for are tried first: when next to nothing fails there, no other proposal could do more for them. Every step is in the ledger.
+//! searched for are what is tried: when next to nothing fails there, no other proposal could do more for them. Every step
+//! is in the ledger.
 
 use std::collections::VecDeque;
 use std::path::Path;

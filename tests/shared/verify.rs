@@ -181,8 +181,8 @@ async fn runs_end_with_the_first_after_which_no_test_can_be_fail_to_pass() {
     assert_eq!(site.attempts().len(), 3);
 }
 
-/// One module whose tests pass but for want of a network, one with a test that fails.
-const TRIED: [(&str, &str); 2] = [
+/// One module whose tests pass but for want of a network, one with a test that fails, one in which none passes.
+const TRIED: [(&str, &str); 3] = [
     (
         "tests/test_net.py",
         "import socket
@@ -210,10 +210,20 @@ class Other(unittest.TestCase):
         pass
 ",
     ),
+    (
+        "tests/test_dark.py",
+        "import unittest
+
+
+class Dark(unittest.TestCase):
+    def test_fails(self):
+        self.fail()
+",
+    ),
 ];
 
 #[tokio::test]
-async fn a_trial_runs_the_suite_where_touched_modules_leave_something_to_another_environment() {
+async fn a_trial_runs_the_suite_where_touched_modules_show_no_pass() {
     let site = Site::new(crate::CLOSED);
     let request = site.request("", GOLD);
     for (path, text) in TRIED {
@@ -221,15 +231,15 @@ async fn a_trial_runs_the_suite_where_touched_modules_leave_something_to_another
     }
     let (narrow, wide) = (Scope::Modules, Scope::Suite);
     for (touched, scope, ran, counts) in [
-        // What a network alone would mend, no other environment would.
         (vec!["tests/test_net.py"], narrow, RanScope::Modules, (1, 1, 1)),
-        (vec!["tests/test_other.py"], narrow, RanScope::Suite, (2, 2, 1)),
+        (vec!["tests/test_other.py"], narrow, RanScope::Modules, (1, 1, 0)),
+        (vec!["tests/test_dark.py"], narrow, RanScope::Suite, (2, 3, 1)),
         // New modules say nothing of an environment yet.
-        (vec!["tests/test_new.py"], narrow, RanScope::Suite, (2, 2, 1)),
+        (vec!["tests/test_new.py"], narrow, RanScope::Suite, (2, 3, 1)),
         // New data does, by the modules that read it.
         (vec!["tests/net/new.json"], narrow, RanScope::Modules, (1, 1, 1)),
-        (vec![], narrow, RanScope::Suite, (2, 2, 1)),
-        (vec!["tests/test_net.py"], wide, RanScope::Suite, (2, 2, 1)),
+        (vec![], narrow, RanScope::Suite, (2, 3, 1)),
+        (vec!["tests/test_net.py"], wide, RanScope::Suite, (2, 3, 1)),
     ] {
         let subject = request.subject.clone();
         let trial = site

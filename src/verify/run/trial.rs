@@ -48,7 +48,7 @@ pub struct TrialRequest {
     /// How tests are run.
     pub settings: Verification,
     /// The files that test patches touch for whose sake the environment is tried. Where the scope is `modules`, the modules
-    /// that they lead to are tried first; the whole suite only where these leave something to another environment.
+    /// that they lead to are tried; the whole suite only where none of their tests passes.
     pub touched: Vec<RepoPath>,
 }
 
@@ -97,21 +97,27 @@ impl Trial {
         self.leaves_at_most(BETTER_BY)
     }
 
-    /// Whether it shows more than another of the same commit's: enough where that shows too little, else more than
-    /// `per_mille` thousandths more passing tests in the same selection.
+    /// Whether it shows more than another of the same commit's: enough where that shows too little, else a pass in the
+    /// touched modules where that has none there, else more than `per_mille` thousandths more passing tests.
     pub fn beats(&self, other: &Self, per_mille: u64) -> bool {
+        let is_narrow = |trial: &Self| trial.scope == RanScope::Modules;
         match (self.is_enough(), other.is_enough()) {
             (true, false) => true,
             (false, true) => false,
-            _ => self.scope == other.scope && self.passed > other.passed + other.passed * per_mille / 1000,
+            _ if self.scope != other.scope => is_narrow(self) && self.passed > 0,
+            _ => self.passed > other.passed + other.passed * per_mille / 1000,
         }
+    }
+
+    /// Whether it came to its end and some test passed: CTXbench's criterion for an environment.
+    fn shows_a_pass(&self) -> bool {
+        self.ended == "ok" && self.passed > 0
     }
 
     /// Whether everything was collected and at most `per_mille` thousandths of the tests that ran failed for another
     /// reason than that there is no network.
     fn leaves_at_most(&self, per_mille: u64) -> bool {
-        self.ended == "ok"
-            && self.passed > 0
+        self.shows_a_pass()
             && self.not_collected == 0
             && self.failed.saturating_sub(self.no_network) * 1000 <= self.passed * per_mille
     }
@@ -195,7 +201,8 @@ impl Verifier {
             let trial = self
                 .try_selection(request, &request.settings, modules, &place, &base, log)
                 .await?;
-            if trial.is_enough() {
+            // Other environments are tried on the same modules: which one is best for them shows there, at their cost.
+            if trial.shows_a_pass() {
                 return Ok(trial);
             }
             first = Some(trial);
@@ -335,5 +342,9 @@ mod tests {
         let more = trial(RanScope::Suite, 905, 95);
         assert!(more.beats(&suite, 0) && !more.beats(&suite, BETTER_BY));
         assert!(!modules.beats(&modules, 0));
+        // Not enough, but of the modules that count.
+        let some = trial(RanScope::Modules, 5, 5);
+        assert!(some.beats(&suite, 0) && !suite.beats(&some, 0));
+        assert!(modules.beats(&some, 0));
     }
 }
