@@ -29,6 +29,17 @@ pub fn is_test_folder(name: &[u8]) -> bool {
         .any(|word| name.eq_ignore_ascii_case(word))
 }
 
+/// Whether pytest (or unittest) collects tests from a file of this name by its usual patterns.
+pub fn is_test_module(path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.strip_suffix(".py").is_some_and(|stem| {
+        stem.starts_with("test_")
+            || stem.ends_with("_test")
+            || stem.ends_with("_tests")
+            || matches!(stem, "test" | "tests")
+    })
+}
+
 /// Whether a file's name is one of these.
 pub fn is_one_of(name: &[u8], names: &[&str]) -> bool {
     names.iter().any(|one| one.as_bytes() == name)

@@ -43,6 +43,9 @@ pub struct RunInputs<'a> {
     pub number: u32,
 }
 
+/// Bumped when the same files would select other tests.
+const SELECTION: u32 = 2;
+
 /// The key. How often an outside fault may be tried again, and what only an oracle's making asks, is no part of it.
 pub fn input_key(inputs: &RunInputs<'_>) -> String {
     let settings = inputs.settings.of_one_run();
@@ -61,6 +64,7 @@ pub fn input_key(inputs: &RunInputs<'_>) -> String {
         .part("room", inputs.room.as_bytes())
         .json("runner", &inputs.runner)
         .json("number", &inputs.number)
+        .json("selection", &SELECTION)
         .finish()
 }
 

@@ -7,6 +7,7 @@
 //!
 //! | file | knows |
 //! |---|---|
+//! | `modules` | which files a project's runner takes for test modules |
 //! | `plan` | which tests a run selects |
 //! | `runner` | the Python side (`data/runner/`) and its command line |
 //! | `seal`, `channel` | the bytes a run leaves in its channel |
@@ -19,6 +20,7 @@ mod channel;
 mod faults;
 pub mod job;
 pub mod log;
+mod modules;
 mod plan;
 mod runner;
 mod seal;
@@ -28,5 +30,6 @@ pub use channel::{Channel, Hello, read};
 pub use faults::{Ended, Fault, infra, is_machines, judge, project};
 pub use job::{Bench, Harness, HarnessError, Place, Run, variables};
 pub use log::Log;
-pub use plan::{Selection, by_id, is_test_module, select, widen};
+pub use modules::TestModules;
+pub use plan::{Selection, by_id, select, widen};
 pub use runner::{FILES, TRACER, Wishes, command, name, stdin, trace_command};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::modules::TestModules;
 use crate::domain::oracle::RanScope;
 use crate::domain::path::RepoPath;
 use crate::recipe::model::{Runner, Scope, Verification};
@@ -19,7 +20,8 @@ pub struct Selection {
     pub scope: RanScope,
 }
 
-/// Chooses what to run. `touched` are the test patch's files, `tree` all files of the tree once that patch is laid on.
+/// Chooses what to run. `touched` are the test patch's files, `tree` all files of the tree once that patch is laid on,
+/// `known` tells its test modules.
 ///
 /// Scope `modules`: the touched files that are test modules. A touched file that is none (data, `conftest.py`, a helper)
 /// points at the modules that read it: going up from its folder, the first that has a module named after the folder
@@ -27,11 +29,16 @@ pub struct Selection {
 /// nothing more when one of these is touched itself. A `conftest.py` alone points at everything below its folder.
 ///
 /// `None` when that finds nothing to run.
-pub fn select(touched: &[RepoPath], tree: &BTreeSet<RepoPath>, settings: &Verification) -> Option<Selection> {
+pub fn select(
+    touched: &[RepoPath],
+    tree: &BTreeSet<RepoPath>,
+    settings: &Verification,
+    known: &TestModules,
+) -> Option<Selection> {
     let paths = match settings.scope {
         Scope::Suite => BTreeSet::new(),
         Scope::Modules => {
-            let paths = modules(touched, tree);
+            let paths = modules(touched, tree, known);
             if paths.is_empty() {
                 return None;
             }
@@ -57,6 +64,7 @@ pub fn widen(
     before: &BTreeSet<RepoPath>,
     tree: &BTreeSet<RepoPath>,
     settings: &Verification,
+    known: &TestModules,
 ) -> Option<Selection> {
     let old = |path: &String| {
         let below = format!("{path}/");
@@ -69,7 +77,7 @@ pub fn widen(
         let names = files
             .iter()
             .filter_map(RepoPath::to_str)
-            .filter(|path| is_test_module(path));
+            .filter(|path| known.has(path));
         names.map(str::to_owned).collect()
     };
     if narrow.paths.is_empty() || narrow.paths.iter().any(old) || modules(before).is_empty() {
@@ -161,22 +169,18 @@ fn without_discovery(args: &[String]) -> Vec<String> {
     kept
 }
 
-fn modules(touched: &[RepoPath], tree: &BTreeSet<RepoPath>) -> BTreeSet<String> {
+fn modules(touched: &[RepoPath], tree: &BTreeSet<RepoPath>, known: &TestModules) -> BTreeSet<String> {
     let text = |path: &RepoPath| path.to_str().map(str::to_owned);
     let present: Vec<String> = touched
         .iter()
         .filter(|path| tree.contains(*path))
         .filter_map(text)
         .collect();
-    let mut chosen: BTreeSet<String> = present
-        .iter()
-        .filter(|path| is_test_module(path))
-        .cloned()
-        .collect();
+    let mut chosen: BTreeSet<String> = present.iter().filter(|path| known.has(path)).cloned().collect();
     let all: BTreeSet<String> = tree
         .iter()
         .filter_map(text)
-        .filter(|path| is_test_module(path))
+        .filter(|path| known.has(path))
         .collect();
     let direct = chosen.clone();
     // A deleted file still says where to look.
@@ -247,17 +251,6 @@ fn below(within: &str, all: &BTreeSet<String>) -> Vec<String> {
             })
             .collect(),
     }
-}
-
-/// Whether pytest (or unittest) collects tests from a file of this name by its usual patterns.
-pub fn is_test_module(path: &str) -> bool {
-    let name = file_name(path);
-    name.strip_suffix(".py").is_some_and(|stem| {
-        stem.starts_with("test_")
-            || stem.ends_with("_test")
-            || stem.ends_with("_tests")
-            || matches!(stem, "test" | "tests")
-    })
 }
 
 fn file_name(path: &str) -> &str {

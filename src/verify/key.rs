@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use crate::domain::hash::KeyHasher;
 use crate::domain::ids::CommitSha;
 use crate::domain::path::RepoPath;
+use crate::domain::runner_files::is_test_module;
 use crate::recipe::model::Verification;
 
 /// Bumped when the same inputs would be judged in another way.
-pub(super) const STAGE_VERSION: u32 = 1;
+pub(super) const STAGE_VERSION: u32 = 2;
 
 /// What one candidate's verification reads.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +44,14 @@ pub fn input_key(inputs: &VerifyInputs<'_>) -> String {
         ablation: 0,
         ..inputs.settings.clone()
     };
-    KeyHasher::new("verify", STAGE_VERSION)
+    // Since version 2 a project's settings say what a test module is, which changes nothing where all have the usual names.
+    let usual = |path: &RepoPath| path.to_str().is_some_and(is_test_module);
+    let version = if inputs.touched.iter().all(usual) {
+        1
+    } else {
+        STAGE_VERSION
+    };
+    KeyHasher::new("verify", version)
         .part("commit", inputs.base_commit.as_bytes())
         .part("test", inputs.test)
         .part("gold", inputs.gold)

@@ -18,7 +18,7 @@ use crate::evaluate::result::{Applied, Strategy};
 use crate::git::apply::{ApplyError, apply, apply_fuzzy, apply_three_way};
 use crate::harness::job::disk;
 use crate::harness::tree::{copy, files, remove};
-use crate::harness::{Fault, Place, Selection, infra, select, widen};
+use crate::harness::{Fault, Place, Selection, TestModules, infra, select, widen};
 
 /// The lines of context that git's hunks have.
 const CONTEXT: u8 = 3;
@@ -58,7 +58,8 @@ pub(super) fn prepare(request: &Request, patch: &[u8], fuzz: u8, place: Place) -
         ApplyError::Outside { source } => infra("disk", format!("failed to {source}")),
     })?;
     let with_tests = files(&before).map_err(disk("list the work tree"))?;
-    let selection = selection(request, &base, &with_tests)
+    let known = TestModules::of(&before, subject.settings.runner);
+    let selection = selection(request, &base, &with_tests, &known)
         .ok_or_else(|| infra("oracle", "the test patch leads to no test module"))?;
     let guard = Guard::new(
         &file_changes(&subject.test),
@@ -92,11 +93,12 @@ fn selection(
     request: &Request,
     base: &BTreeSet<RepoPath>,
     with_tests: &BTreeSet<RepoPath>,
+    known: &TestModules,
 ) -> Option<Selection> {
     let subject = &request.subject;
-    let narrow = select(&subject.touched, with_tests, &subject.settings)?;
+    let narrow = select(&subject.touched, with_tests, &subject.settings, known)?;
     if subject.scope == RanScope::Widened {
-        return widen(&narrow, base, with_tests, &subject.settings);
+        return widen(&narrow, base, with_tests, &subject.settings, known);
     }
     Some(narrow)
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::domain::runner_files::is_test_module;
 
 fn paths(names: &[&str]) -> BTreeSet<RepoPath> {
     names.iter().map(|name| RepoPath::from(*name)).collect()
@@ -8,9 +9,14 @@ fn paths(names: &[&str]) -> BTreeSet<RepoPath> {
 
 fn chosen(touched: &[&str], tree: &[&str]) -> Vec<String> {
     let touched: Vec<RepoPath> = touched.iter().map(|name| RepoPath::from(*name)).collect();
-    select(&touched, &paths(tree), &Verification::default())
-        .map(|selection| selection.paths)
-        .unwrap_or_default()
+    select(
+        &touched,
+        &paths(tree),
+        &Verification::default(),
+        &TestModules::default(),
+    )
+    .map(|selection| selection.paths)
+    .unwrap_or_default()
 }
 
 const PYLINT: [&str; 6] = [
@@ -79,7 +85,13 @@ fn a_conftest_alone_points_at_all_below_it() {
 #[test]
 fn arguments_are_the_recipes_then_ours_then_the_selection() {
     let touched = [RepoPath::from("tests/test_self.py")];
-    let pytest = select(&touched, &paths(&PYLINT), &Verification::default()).unwrap();
+    let pytest = select(
+        &touched,
+        &paths(&PYLINT),
+        &Verification::default(),
+        &TestModules::default(),
+    )
+    .unwrap();
     let expected = [
         "-p",
         "no:cacheprovider",
@@ -93,14 +105,21 @@ fn arguments_are_the_recipes_then_ours_then_the_selection() {
         scope: Scope::Suite,
         ..Verification::default()
     };
-    assert_eq!(select(&[], &paths(&[]), &suite).unwrap().args, expected[..5]);
+    assert_eq!(
+        select(&[], &paths(&[]), &suite, &TestModules::default())
+            .unwrap()
+            .args,
+        expected[..5]
+    );
     let unittest = Verification {
         runner: Runner::Unittest,
         args: vec!["-v".to_owned()],
         ..Verification::default()
     };
     assert_eq!(
-        select(&touched, &paths(&PYLINT), &unittest).unwrap().args,
+        select(&touched, &paths(&PYLINT), &unittest, &TestModules::default())
+            .unwrap()
+            .args,
         ["-v", "tests.test_self"]
     );
     let unittest = Verification {
@@ -108,7 +127,9 @@ fn arguments_are_the_recipes_then_ours_then_the_selection() {
         ..unittest
     };
     assert_eq!(
-        select(&touched, &paths(&PYLINT), &unittest).unwrap().args,
+        select(&touched, &paths(&PYLINT), &unittest, &TestModules::default())
+            .unwrap()
+            .args,
         ["discover", "-v"]
     );
 }
@@ -119,8 +140,8 @@ fn only_new_modules_fall_out_to_the_suite() {
     let tree = paths(&["src/a.py", "tests/test_old.py", "tests/test_new.py"]);
     let widened = |touched: &[&str], base: &BTreeSet<RepoPath>, settings: &Verification| {
         let touched: Vec<RepoPath> = touched.iter().map(|name| RepoPath::from(*name)).collect();
-        let narrow = select(&touched, &tree, settings).unwrap();
-        widen(&narrow, base, &tree, settings)
+        let narrow = select(&touched, &tree, settings, &TestModules::default()).unwrap();
+        widen(&narrow, base, &tree, settings, &TestModules::default())
     };
     let pytest = Verification::default();
     let suite = widened(&["tests/test_new.py"], &base, &pytest).unwrap();
@@ -167,7 +188,7 @@ proptest! {
     ) {
         let tree: BTreeSet<RepoPath> = tree.iter().map(|name| RepoPath::from(name.as_str())).collect();
         let touched: Vec<RepoPath> = touched.iter().map(|name| RepoPath::from(name.as_str())).collect();
-        if let Some(selection) = select(&touched, &tree, &Verification::default()) {
+        if let Some(selection) = select(&touched, &tree, &Verification::default(), &TestModules::default()) {
             for path in selection.paths {
                 let within = |file: &RepoPath| file.to_str().is_some_and(|file| file == path || file.starts_with(&format!("{path}/")));
                 prop_assert!(tree.iter().any(within), "{}", path);
@@ -191,7 +212,11 @@ fn what_is_for_discovery_is_not_for_names() {
     };
     let tree = BTreeSet::from([RepoPath::from("tests/test_a.py")]);
     let touched = [RepoPath::from("tests/test_a.py")];
-    let args = |settings| select(&touched, &tree, settings).unwrap().args;
+    let args = |settings| {
+        select(&touched, &tree, settings, &TestModules::default())
+            .unwrap()
+            .args
+    };
     assert_eq!(args(&settings), ["-b", "tests.test_a"]);
     assert_eq!(args(&suite), ["discover", "-s", "tests", "--pattern=*.py", "-b"]);
 }
@@ -208,7 +233,11 @@ fn a_script_takes_names_from_its_own_folder() {
         RepoPath::from("tests/basic/tests.py"),
         RepoPath::from("contrib/test_a.py"),
     ];
-    let args = |settings: &Verification| select(&touched, &tree, settings).unwrap().args;
+    let args = |settings: &Verification| {
+        select(&touched, &tree, settings, &TestModules::default())
+            .unwrap()
+            .args
+    };
     assert_eq!(
         args(&of(&["tests/runtests.py", "--parallel=1"])),
         [
@@ -233,9 +262,9 @@ fn a_script_takes_names_from_its_own_folder() {
         ..script.clone()
     };
     assert_eq!(args(&suite), ["tests/runtests.py"]);
-    let narrow = select(&touched[..1], &tree, &script).unwrap();
+    let narrow = select(&touched[..1], &tree, &script, &TestModules::default()).unwrap();
     let old = paths(&["contrib/test_a.py", "tests/runtests.py"]);
-    let wide = widen(&narrow, &old, &tree, &script).unwrap();
+    let wide = widen(&narrow, &old, &tree, &script, &TestModules::default()).unwrap();
     assert_eq!(
         (wide.args, wide.also),
         (vec!["tests/runtests.py".to_owned()], vec![])

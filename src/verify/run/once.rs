@@ -10,7 +10,8 @@ use crate::domain::oracle::{Oracle, RanScope};
 use crate::domain::outcome::RunOutcome;
 use crate::git::apply::{ApplyError, apply};
 use crate::harness::{
-    Bench, Channel, Fault, Log, Selection, Wishes, by_id, infra, is_machines, project, select, tree, widen,
+    Bench, Channel, Fault, Log, Selection, TestModules, Wishes, by_id, infra, is_machines, project, select,
+    tree, widen,
 };
 use crate::recipe::model::Verification;
 use crate::verify::alone::{ById, judged, settle};
@@ -291,14 +292,15 @@ pub(super) fn prepare(request: &VerifyRequest, folder: &Path) -> Result<Trees, F
     )?;
     let files = tree::files(&before).map_err(disk("list the work tree"))?;
     let settings = &request.subject.settings;
-    let narrow = select(&request.subject.touched, &files, settings)
+    let known = TestModules::of(&before, settings.runner);
+    let narrow = select(&request.subject.touched, &files, settings, &known)
         .ok_or_else(|| project("nothing-to-run", "the test patch leads to no test module"))?;
     tree::copy(&before, &after).map_err(disk("copy the work tree"))?;
     lay(&after, &request.subject.patches.gold, "gold-does-not-apply")?;
     Ok(Trees {
         before,
         after,
-        wide: widen(&narrow, &base, &files, settings),
+        wide: widen(&narrow, &base, &files, settings, &known),
         narrow,
     })
 }

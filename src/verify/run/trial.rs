@@ -16,7 +16,7 @@ use crate::domain::oracle::RanScope;
 use crate::domain::outcome::TestStatus;
 use crate::domain::path::RepoPath;
 use crate::harness::{
-    Bench, Channel, FILES, Fault, Log, Place, Selection, Wishes, is_test_module, job, judge, select, tree,
+    Bench, Channel, FILES, Fault, Log, Place, Selection, TestModules, Wishes, job, judge, select, tree,
 };
 use crate::recipe::model::{Scope, Verification};
 use crate::sandbox::{Furnishing, JobResult};
@@ -193,9 +193,10 @@ impl Verifier {
         let files = tree::files(&base).map_err(disk("list the work tree"))?;
         let mut touched = request.touched.clone();
         // A module that is new says nothing here; data that is new is read by modules that may be there.
-        touched.retain(|path| files.contains(path) || !path.to_str().is_some_and(is_test_module));
+        let known = TestModules::of(&base, request.settings.runner);
+        touched.retain(|path| files.contains(path) || !path.to_str().is_some_and(|path| known.has(path)));
         let is_wide = request.settings.scope == Scope::Suite;
-        let narrow = select(&touched, &files, &request.settings).filter(|_| !is_wide);
+        let narrow = select(&touched, &files, &request.settings, &known).filter(|_| !is_wide);
         let mut first = None;
         if let Some(modules) = &narrow {
             let trial = self
@@ -211,7 +212,7 @@ impl Verifier {
             scope: Scope::Suite,
             ..request.settings.clone()
         };
-        let Some(suite) = select(&[], &BTreeSet::new(), &settings) else {
+        let Some(suite) = select(&[], &BTreeSet::new(), &settings, &known) else {
             return Ok(first.unwrap_or_default());
         };
         let trial = self

@@ -1,0 +1,242 @@
+//! How a project's own runner knows a test module by its path.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use regex::Regex;
+
+use crate::domain::runner_files::is_test_module;
+use crate::recipe::model::Runner;
+
+/// Which files are test modules: those of the usual names, or those that the project's settings say.
+#[derive(Debug, Clone, Default)]
+pub struct TestModules {
+    /// pytest's `python_files`, where the project sets it.
+    patterns: Option<Vec<Pattern>>,
+}
+
+/// A pattern as pytest matches it: against the file's name, or against the path where it has a `/` itself.
+#[derive(Debug, Clone)]
+struct Pattern {
+    regex: Regex,
+    of_path: bool,
+}
+
+impl TestModules {
+    /// Those of a work tree, by the settings at its root.
+    pub fn of(root: &Path, runner: Runner) -> Self {
+        let read = |name: &str| {
+            let path = root.join(name);
+            let is_file = std::fs::symlink_metadata(&path).is_ok_and(|data| data.is_file());
+            let bytes = std::fs::read(&path).ok().filter(|_| is_file)?;
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        };
+        match runner {
+            Runner::Pytest => Self::of_pytest(&read),
+            Runner::Unittest | Runner::Script => Self::default(),
+        }
+    }
+
+    /// pytest takes its settings from the first of these files that has some ("Configuration file formats", pytest's
+    /// reference), the first four even when they have none.
+    fn of_pytest(read: &dyn Fn(&str) -> Option<String>) -> Self {
+        let files: [(&str, &[&[&str]]); 7] = [
+            ("pytest.toml", &[&["pytest"]]),
+            (".pytest.toml", &[&["pytest"]]),
+            ("pytest.ini", &[&["pytest"]]),
+            (".pytest.ini", &[&["pytest"]]),
+            (
+                "pyproject.toml",
+                &[&["tool", "pytest", "ini_options"], &["tool", "pytest"]],
+            ),
+            ("tox.ini", &[&["pytest"]]),
+            ("setup.cfg", &[&["tool:pytest"]]),
+        ];
+        for (name, tables) in files {
+            let Some(text) = read(name) else { continue };
+            let found = tables.iter().find_map(|table| {
+                if name.strip_suffix(".toml").is_some() {
+                    toml_patterns(&text, table)
+                } else {
+                    ini_patterns(&text, table[0])
+                }
+            });
+            match found {
+                Some(patterns) => return Self::new(&patterns),
+                None if name.contains("pytest.") => break,
+                None => {}
+            }
+        }
+        Self::default()
+    }
+
+    fn new(patterns: &[String]) -> Self {
+        let patterns: Vec<Pattern> = patterns.iter().filter_map(|text| Pattern::new(text)).collect();
+        Self {
+            patterns: Some(patterns).filter(|patterns| !patterns.is_empty()),
+        }
+    }
+
+    /// Whether the file at this path holds tests.
+    pub fn has(&self, path: &str) -> bool {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        match &self.patterns {
+            None => is_test_module(path),
+            Some(_)
+                if name
+                    .strip_suffix(".py")
+                    .is_none_or(|stem| stem == "conftest" || stem == "__init__") =>
+            {
+                false
+            }
+            Some(patterns) => patterns.iter().any(|pattern| {
+                let text = if pattern.of_path { path } else { name };
+                pattern.regex.is_match(text)
+            }),
+        }
+    }
+}
+
+impl Pattern {
+    /// A pattern of Python's `fnmatch`; one with a `/` may begin at any folder.
+    fn new(text: &str) -> Option<Self> {
+        let of_path = text.contains('/');
+        let mut regex = String::from(if of_path { "(?s)^(?:.*/)?" } else { "(?s)^" });
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            rest = &rest[c.len_utf8()..];
+            match c {
+                '*' => regex.push_str(".*"),
+                '?' => regex.push('.'),
+                '[' => match rest.get(1..).and_then(|after| after.find(']')) {
+                    Some(end) => {
+                        let (set, after) = (&rest[..=end], &rest[end + 2..]);
+                        let (not, set) = set.strip_prefix('!').map_or(("", set), |set| ("^", set));
+                        let set = set.replace('\\', "\\\\").replace('[', "\\[").replace(']', "\\]");
+                        let set = set.replace('^', "\\^").replace('&', "\\&").replace('~', "\\~");
+                        let _ = write!(regex, "[{not}{set}]");
+                        rest = after;
+                    }
+                    None => regex.push_str("\\["),
+                },
+                c => regex.push_str(&regex::escape(c.encode_utf8(&mut [0; 4]))),
+            }
+        }
+        regex.push('$');
+        Regex::new(&regex).ok().map(|regex| Self { regex, of_path })
+    }
+}
+
+/// `python_files` of a table; empty when the table is there without it.
+fn toml_patterns(text: &str, table: &[&str]) -> Option<Vec<String>> {
+    let document: toml::Table = text.parse().ok()?;
+    let mut at = &document;
+    for key in table {
+        at = at.get(*key)?.as_table()?;
+    }
+    Some(match at.get("python_files") {
+        Some(toml::Value::String(words)) => split(words),
+        Some(toml::Value::Array(list)) => {
+            let words = list.iter().filter_map(toml::Value::as_str);
+            words.map(str::to_owned).collect()
+        }
+        _ => vec![],
+    })
+}
+
+/// `python_files` of a section; empty when the section is there without it.
+fn ini_patterns(text: &str, section: &str) -> Option<Vec<String>> {
+    let mut is_here = false;
+    let mut is_found = false;
+    let mut found: Option<String> = None;
+    for line in text.lines() {
+        let inner = line.trim();
+        if inner.is_empty() || inner.starts_with(['#', ';']) {
+            continue;
+        }
+        if line.starts_with([' ', '\t']) {
+            if let Some(value) = found.as_mut().filter(|_| is_here && is_found) {
+                value.push(' ');
+                value.push_str(inner);
+            }
+        } else if let Some(name) = inner.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            is_here = name.0 == section;
+            if is_here {
+                found.get_or_insert_default();
+            }
+        } else if is_here {
+            let (key, value) = inner.split_once(['=', ':']).unwrap_or((inner, ""));
+            is_found = key.trim() == "python_files";
+            if is_found {
+                found = Some(value.trim().to_owned());
+            }
+        }
+    }
+    found.map(|words| split(&words))
+}
+
+/// Words as a shell splits them, but for blanks in quotes, which no file's name has here.
+fn split(words: &str) -> Vec<String> {
+    let words = words.split_whitespace();
+    let bare = words.map(|word| word.trim_matches(['"', '\'']).to_owned());
+    bare.filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> TestModules {
+        TestModules::of_pytest(&|name| {
+            let found = files.iter().find(|(file, _)| *file == name);
+            found.map(|(_, text)| (*text).to_owned())
+        })
+    }
+
+    #[test]
+    fn a_project_says_which_files_hold_its_tests() {
+        // As pytest's own repository and pylint's say it.
+        let pytest = of(&[(
+            "pyproject.toml",
+            "[tool.pytest.ini_options]\npython_files = ['test_*.py', '*_test.py', 'testing/python/*.py']\n",
+        )]);
+        for (path, is_one) in [
+            ("testing/python/metafunc.py", true),
+            ("testing/test_mark.py", true),
+            ("testing/acceptance_test.py", true),
+            ("testing/typing_checks.py", false),
+            ("testing/python/conftest.py", false),
+            ("testing/python/data.txt", false),
+        ] {
+            assert_eq!(pytest.has(path), is_one, "{path}");
+        }
+        let pylint = of(&[(
+            "setup.cfg",
+            "[tool:pytest]\npython_files =\n    # ours\n    *test_*.py\n",
+        )]);
+        assert!(pylint.has("tests/checkers/unittest_format.py"));
+        assert!(!pylint.has("tests/functional/u/using_constant_test.py"));
+    }
+
+    #[test]
+    fn the_first_file_with_settings_counts() {
+        let setup = (
+            "setup.cfg",
+            "[tool:pytest]\npython_files = check_*.py 'spec_?.py'\n",
+        );
+        let has = |files: &[(&str, &str)]| of(files).has("check_a.py");
+        assert!(has(&[setup]));
+        assert!(has(&[setup, ("pyproject.toml", "[tool.black]\n")]));
+        assert!(has(&[setup, ("tox.ini", "[tox]\nenvlist = py\n")]));
+        assert!(!has(&[setup, ("tox.ini", "[pytest]\naddopts = -q\n")]));
+        assert!(!has(&[setup, ("pytest.ini", "")]));
+        assert!(!has(&[
+            setup,
+            ("pyproject.toml", "[tool.pytest]\nminversion = '9'\n")
+        ]));
+        assert!(!has(&[]) && of(&[]).has("test_a.py"));
+        assert!(of(&[setup]).has("spec_b.py") && !of(&[setup]).has("spec_bc.py"));
+        let sets = of(&[("pytest.ini", "[pytest]\npython_files: [!a-c]*_t[ex]st.py\n")]);
+        assert!(sets.has("d_test.py") && sets.has("x_txst.py") && !sets.has("b_test.py"));
+    }
+}
