@@ -3,9 +3,10 @@
 use quarry::domain::ids::TestId;
 use quarry::domain::oracle::RanScope;
 use quarry::domain::outcome::TestStatus;
+use quarry::domain::path::RepoPath;
 use quarry::verify::{Verified, VerifyRequest};
 
-use crate::site::Site;
+use crate::site::{Site, adds};
 
 const GOLD: &str = "diff --git a/lib.py b/lib.py
 --- a/lib.py
@@ -180,6 +181,24 @@ async fn a_new_module_takes_what_must_still_pass_from_the_suite() {
         };
         assert_eq!(kept, expected, "{runner}");
     }
+}
+
+#[tokio::test]
+async fn a_projects_settings_say_what_its_test_modules_are() {
+    let site = Site::new(crate::CLOSED);
+    let files = [
+        ("pytest.ini", "[pytest]\npython_files = checks/*.py\n"),
+        ("checks/__init__.py", ""),
+    ];
+    let mut request = site.pytest_request("", GOLD, &files);
+    request.subject.patches.test = adds("checks/value.py", ORDERED);
+    request.subject.touched = vec![RepoPath::from("checks/value.py")];
+    let oracle = site.verified(&request).await.oracle;
+    let found: Vec<&str> = oracle.fail_to_pass.iter().map(TestId::as_str).collect();
+    assert!(
+        matches!(found[..], [one] if one.starts_with("checks/value.py::")),
+        "{found:?}"
+    );
 }
 
 #[tokio::test]
