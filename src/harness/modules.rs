@@ -27,9 +27,11 @@ impl TestModules {
     pub fn of(root: &Path, runner: Runner) -> Self {
         let read = |name: &str| {
             let path = root.join(name);
-            let is_file = std::fs::symlink_metadata(&path).is_ok_and(|data| data.is_file());
-            let bytes = std::fs::read(&path).ok().filter(|_| is_file)?;
-            Some(String::from_utf8_lossy(&bytes).into_owned())
+            // Nothing but a plain file is opened: a link may lead out of the tree, and a device has no end.
+            if !std::fs::symlink_metadata(&path).is_ok_and(|data| data.is_file()) {
+                return None;
+            }
+            Some(String::from_utf8_lossy(&std::fs::read(&path).ok()?).into_owned())
         };
         match runner {
             Runner::Pytest => Self::of_pytest(&read),
@@ -216,6 +218,18 @@ mod tests {
         )]);
         assert!(pylint.has("tests/checkers/unittest_format.py"));
         assert!(!pylint.has("tests/functional/u/using_constant_test.py"));
+    }
+
+    #[test]
+    fn what_is_no_plain_file_is_not_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let made = std::process::Command::new("mkfifo")
+            .arg(folder.path().join("pipe"))
+            .status();
+        assert!(made.unwrap().success());
+        // Who opens it waits for somebody who writes.
+        std::os::unix::fs::symlink("pipe", folder.path().join("pytest.ini")).unwrap();
+        assert!(TestModules::of(folder.path(), Runner::Pytest).has("test_a.py"));
     }
 
     #[test]

@@ -139,8 +139,8 @@ impl Inner {
     }
 
     /// Variables that tell build tools a version, since an exported tree has no history to count commits in. In a
-    /// resolution they are the project's own where its tools have such, for dependencies may be built too; tools before 2020-12 (`setuptools_scm`
-    /// below 5) only know the one for all.
+    /// resolution they are the project's own where its tools have such, for dependencies may be built too; tools before
+    /// 2020-12 (`setuptools_scm` below 5) only know the one for all.
     pub(super) fn version_env(work: &Work<'_>, spec: &Spec, all: bool) -> Vec<(String, String)> {
         let version = version_after(work.request.release.as_deref());
         let all = all || work.request.base_date.as_second() < 1_606_780_800;
