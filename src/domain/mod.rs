@@ -23,6 +23,7 @@
 //! | [`forge`] | what a forge says of repositories, pull requests, issues and releases |
 //! | [`enriched`] | a candidate with what the forge says of it |
 //! | [`runner_files`] | names of files that have a say in how tests run |
+//! | [`settings`] | the files in which projects write their settings, with their lines |
 //! | [`hash`] | content hashes and keys |
 //! | [`licence`] | the licence that a repository's own files name |
 //! | [`base64`] | bytes as text |
@@ -51,6 +52,7 @@ pub mod patch;
 pub mod path;
 pub mod rate;
 pub mod runner_files;
+pub mod settings;
 pub mod strength;
 pub mod test_name;
 pub mod text;

@@ -6,6 +6,7 @@ use std::path::Path;
 use regex::Regex;
 
 use crate::domain::runner_files::is_test_module;
+use crate::domain::settings::pytest::PytestSettings;
 use crate::recipe::model::Runner;
 
 /// Which files are test modules: those of the usual names, or those that the project's settings say.
@@ -39,37 +40,19 @@ impl TestModules {
         }
     }
 
-    /// pytest takes its settings from the first of these files that has some ("Configuration file formats", pytest's
-    /// reference), the first four even when they have none.
     fn of_pytest(read: &dyn Fn(&str) -> Option<String>) -> Self {
-        let files: [(&str, &[&[&str]]); 7] = [
-            ("pytest.toml", &[&["pytest"]]),
-            (".pytest.toml", &[&["pytest"]]),
-            ("pytest.ini", &[&["pytest"]]),
-            (".pytest.ini", &[&["pytest"]]),
-            (
-                "pyproject.toml",
-                &[&["tool", "pytest", "ini_options"], &["tool", "pytest"]],
-            ),
-            ("tox.ini", &[&["pytest"]]),
-            ("setup.cfg", &[&["tool:pytest"]]),
-        ];
-        for (name, tables) in files {
-            let Some(text) = read(name) else { continue };
-            let found = tables.iter().find_map(|table| {
-                if name.strip_suffix(".toml").is_some() {
-                    toml_patterns(&text, table)
-                } else {
-                    ini_patterns(&text, table[0])
-                }
-            });
-            match found {
-                Some(patterns) => return Self::new(&patterns),
-                None if name.contains("pytest.") => break,
-                None => {}
-            }
+        let settings = PytestSettings::read(read);
+        let Some(files) = settings
+            .as_ref()
+            .and_then(|settings| settings.get("python_files"))
+        else {
+            return Self::default();
+        };
+        if files.is_list {
+            Self::new(&files.values)
+        } else {
+            Self::new(&split(&files.values.join(" ")))
         }
-        Self::default()
     }
 
     fn new(patterns: &[String]) -> Self {
@@ -129,54 +112,6 @@ impl Pattern {
     }
 }
 
-/// `python_files` of a table; empty when the table is there without it.
-fn toml_patterns(text: &str, table: &[&str]) -> Option<Vec<String>> {
-    let document: toml::Table = text.parse().ok()?;
-    let mut at = &document;
-    for key in table {
-        at = at.get(*key)?.as_table()?;
-    }
-    Some(match at.get("python_files") {
-        Some(toml::Value::String(words)) => split(words),
-        Some(toml::Value::Array(list)) => {
-            let words = list.iter().filter_map(toml::Value::as_str);
-            words.map(str::to_owned).collect()
-        }
-        _ => vec![],
-    })
-}
-
-/// `python_files` of a section; empty when the section is there without it.
-fn ini_patterns(text: &str, section: &str) -> Option<Vec<String>> {
-    let mut is_here = false;
-    let mut is_found = false;
-    let mut found: Option<String> = None;
-    for line in text.lines() {
-        let inner = line.trim();
-        if inner.is_empty() || inner.starts_with(['#', ';']) {
-            continue;
-        }
-        if line.starts_with([' ', '\t']) {
-            if let Some(value) = found.as_mut().filter(|_| is_here && is_found) {
-                value.push(' ');
-                value.push_str(inner);
-            }
-        } else if let Some(name) = inner.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            is_here = name.0 == section;
-            if is_here {
-                found.get_or_insert_default();
-            }
-        } else if is_here {
-            let (key, value) = inner.split_once(['=', ':']).unwrap_or((inner, ""));
-            is_found = key.trim() == "python_files";
-            if is_found {
-                found = Some(value.trim().to_owned());
-            }
-        }
-    }
-    found.map(|words| split(&words))
-}
-
 /// Words as a shell splits them, but for blanks in quotes, which no file's name has here.
 fn split(words: &str) -> Vec<String> {
     let words = words.split_whitespace();
@@ -233,23 +168,13 @@ mod tests {
     }
 
     #[test]
-    fn the_first_file_with_settings_counts() {
-        let setup = (
+    fn patterns_are_words_or_members() {
+        let setup = of(&[(
             "setup.cfg",
             "[tool:pytest]\npython_files = check_*.py 'spec_?.py'\n",
-        );
-        let has = |files: &[(&str, &str)]| of(files).has("check_a.py");
-        assert!(has(&[setup]));
-        assert!(has(&[setup, ("pyproject.toml", "[tool.black]\n")]));
-        assert!(has(&[setup, ("tox.ini", "[tox]\nenvlist = py\n")]));
-        assert!(!has(&[setup, ("tox.ini", "[pytest]\naddopts = -q\n")]));
-        assert!(!has(&[setup, ("pytest.ini", "")]));
-        assert!(!has(&[
-            setup,
-            ("pyproject.toml", "[tool.pytest]\nminversion = '9'\n")
-        ]));
-        assert!(!has(&[]) && of(&[]).has("test_a.py"));
-        assert!(of(&[setup]).has("spec_b.py") && !of(&[setup]).has("spec_bc.py"));
+        )]);
+        assert!(setup.has("check_a.py") && setup.has("spec_b.py") && !setup.has("spec_bc.py"));
+        assert!(!setup.has("test_a.py") && of(&[("pytest.ini", "")]).has("test_a.py"));
         let sets = of(&[("pytest.ini", "[pytest]\npython_files: [!a-c]*_t[ex]st.py\n")]);
         assert!(sets.has("d_test.py") && sets.has("x_txst.py") && !sets.has("b_test.py"));
     }

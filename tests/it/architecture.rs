@@ -43,7 +43,7 @@ const OWNERS: &[(&str, &[&str])] = &[
             "src/emit/docs/names.rs",
         ],
     ),
-    ("saphyr_parser", &["src/build/detect/value.rs"]),
+    ("saphyr_parser", &["src/domain/settings/value.rs"]),
     ("parquet", &["src/columnar", "src/filter/run/"]),
 ];
 

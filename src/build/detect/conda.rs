@@ -12,10 +12,12 @@ use self::spec::Asked;
 use super::install::join;
 use super::installers::install_words;
 use super::interpreters::{Minor, Said, minor_of};
-use super::package::{Line, Package};
+use super::package::Package;
 use super::plan::{Act, Elsewhere, Plan, Source, Step};
-use super::proposal::{FactKind, Found, Place, Tree};
-use super::value::{Kind, Value, read_yaml};
+use super::proposal::{FactKind, Found, Tree};
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
+use crate::domain::settings::value::{Kind, Value, read_yaml};
 
 /// How many files that nothing leads to are proposed for one interpreter.
 const PLANS: usize = 2;

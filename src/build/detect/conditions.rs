@@ -10,8 +10,8 @@ use self::truth::{Truth, glob, is_known, is_test, known, test};
 use self::variables::{Variables, sets};
 use super::command::acts;
 use super::plan::{Act, Step};
-use super::proposal::Place;
 use super::shell::{Command, FOR_LATER, Joined, commands};
+use crate::domain::settings::Place;
 
 /// The steps of a shell's text; `place` gives the line that many below its first. `environment` is what is set where it
 /// runs, as far as that is known.

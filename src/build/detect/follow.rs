@@ -2,7 +2,7 @@
 
 use super::package::{Form, Package};
 use super::plan::{Act, Elsewhere, Plan, Step, Tool, Wanted};
-use super::proposal::Place;
+use crate::domain::settings::Place;
 
 /// How deep steps may lead elsewhere.
 const DEEPEST: usize = 6;

@@ -6,10 +6,11 @@
 use super::command::acts;
 use super::interpreters::Said;
 use super::plan::{Act, Elsewhere, Plan, Source, Step};
-use super::proposal::{Place, Tree};
+use super::proposal::Tree;
 use super::requirement::project_line;
 use super::shell::commands;
-use super::value::{Value, read_toml};
+use crate::domain::settings::Place;
+use crate::domain::settings::value::{Value, read_toml};
 
 /// What `hatch test` brings by itself. Source: hatch's documentation, "Testing", "Customize environment".
 const OWN_TESTS: &[&str] = &[

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::package::Package;
-use super::proposal::{Origin, Place, Tree};
+use super::proposal::{Origin, Tree};
 use super::requirement::{Parts, parts, project_line};
 use crate::build::lock::numbered_lines;
 use crate::build::spec::{Spec, read_spec};
+use crate::domain::settings::Place;
 
 /// How deep requirement files may name each other.
 const DEEPEST: usize = 8;

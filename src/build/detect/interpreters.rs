@@ -7,8 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::proposal::{Choice, Origin, Place, Tree};
+use super::proposal::{Choice, Origin, Tree};
 use crate::build::python::PythonVersion;
+use crate::domain::settings::Place;
 use crate::recipe::python::PythonSpec;
 
 /// Days of the final releases (`X.Y.0`). Source: the release schedules, PEP 494, 537, 569, 596, 619, 664, 693, 719, 745

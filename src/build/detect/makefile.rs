@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use super::command::acts;
 use super::plan::{Act, Elsewhere, Plan, Source, Step};
-use super::proposal::{Place, Tree};
+use super::proposal::Tree;
 use super::shell::commands;
+use crate::domain::settings::Place;
 
 /// Targets that tests are run by, in the order they are looked for when nothing names one.
 const TESTS: &[&str] = &[

@@ -28,7 +28,6 @@
 //! | `runners`, `options` | what runs the tests, and which of its options stay |
 //! | `needs` | what pytest itself is asked for |
 //! | `install`, `requirement`, `compose` | install lines that can be followed, and the proposal they make |
-//! | `value`, `ini` | files with line numbers |
 //! | `home` | which repositories a packaging file names |
 
 mod command;
@@ -38,7 +37,6 @@ mod conditions;
 mod follow;
 mod hatch;
 mod home;
-mod ini;
 mod install;
 mod installers;
 mod interpreters;
@@ -61,12 +59,11 @@ mod shell;
 mod source;
 mod tox;
 mod travis;
-mod value;
 mod workflows;
 
 #[cfg(test)]
 mod tests;
 
 pub use home::repositories;
-pub use proposal::{Choice, Detected, FactKind, Found, MOST, Origin, Place, Proposal, Tree};
+pub use proposal::{Choice, Detected, FactKind, Found, MOST, Origin, Proposal, Tree};
 pub use search::detect;

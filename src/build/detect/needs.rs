@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::ini::Ini;
-use super::proposal::{Origin, Place, Tree};
-use super::value::{Kind, Value, read_toml};
+use super::proposal::{Origin, Tree};
+use crate::domain::settings::Place;
+use crate::domain::settings::pytest::{PytestSettings, Setting};
 
 /// A sign that a plugin is needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,26 +128,11 @@ pub(super) struct Needs {
     pub(super) least: Option<(String, Place)>,
 }
 
-/// The configuration that pytest itself would take: settings with their values and places.
-struct Config {
-    place: Place,
-    settings: Vec<Setting>,
-}
-
-/// A setting.
-struct Setting {
-    key: String,
-    values: Vec<String>,
-    place: Place,
-    /// Whether each value is one word, as TOML's lists have them.
-    is_list: bool,
-}
-
 /// Reads what pytest is asked for by the tree.
 pub(super) fn read(tree: &Tree<'_>) -> Needs {
     let mut needs = Needs::default();
     let mut words: Vec<(String, Place)> = Vec::new();
-    if let Some(config) = config(tree) {
+    if let Some(config) = PytestSettings::read(&|file| tree.text(file)) {
         for Setting {
             key,
             values,
@@ -245,56 +230,6 @@ impl Needs {
             .extend(sorted.kept.into_iter().map(|words| (words, place.clone())));
         self.dropped
             .extend(sorted.dropped.into_iter().map(|word| (word, place.clone())));
-    }
-}
-
-/// The first file that configures pytest, in pytest's own order.
-fn config(tree: &Tree<'_>) -> Option<Config> {
-    let toml = |file: &str, path: &[&str]| {
-        let document = read_toml(&tree.text(file)?).ok()?;
-        document.at(path).map(|table| of_table(table, file))
-    };
-    let ini = |file: &str, name: &str| {
-        let ini = Ini::read(&tree.text(file)?, file, 1);
-        ini.section(name).map(|section| Config {
-            place: Place::new(file, section.line),
-            settings: section
-                .entries
-                .iter()
-                .map(|entry| Setting {
-                    key: entry.key.clone(),
-                    values: entry.lines.iter().map(|line| line.text.clone()).collect(),
-                    place: Place::new(file, entry.line),
-                    is_list: false,
-                })
-                .collect(),
-        })
-    };
-    toml("pytest.toml", &["pytest"])
-        .or_else(|| toml(".pytest.toml", &["pytest"]))
-        .or_else(|| ini("pytest.ini", "pytest"))
-        .or_else(|| ini(".pytest.ini", "pytest"))
-        .or_else(|| toml("pyproject.toml", &["tool", "pytest", "ini_options"]))
-        .or_else(|| toml("pyproject.toml", &["tool", "pytest"]))
-        .or_else(|| ini("tox.ini", "pytest"))
-        .or_else(|| ini("setup.cfg", "tool:pytest"))
-        .or_else(|| ini("setup.cfg", "pytest"))
-}
-
-fn of_table(table: &Value, file: &str) -> Config {
-    let settings = table
-        .entries()
-        .filter(|(_, _, value)| !matches!(value.kind, Kind::Table(_)));
-    Config {
-        place: Place::new(file, table.line),
-        settings: settings
-            .map(|(key, line, value)| Setting {
-                key: key.to_ascii_lowercase(),
-                values: value.texts().map(|(text, _)| text.to_owned()).collect(),
-                place: Place::new(file, line),
-                is_list: matches!(value.kind, Kind::List(_)),
-            })
-            .collect(),
     }
 }
 

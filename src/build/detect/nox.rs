@@ -3,9 +3,10 @@
 use super::command::acts;
 use super::interpreters::Said;
 use super::plan::{Act, Plan, Source, Step};
-use super::proposal::{Place, Tree};
+use super::proposal::Tree;
 use super::source::{self, Call, Function, Module};
-use super::value::Value;
+use crate::domain::settings::Place;
+use crate::domain::settings::value::Value;
 
 const FILE: &str = "noxfile.py";
 /// How deep functions may call each other.

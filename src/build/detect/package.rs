@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::command::acts;
 use super::plan::{Act, Elsewhere, Plan, Source, Step};
-use super::proposal::Place;
 use super::requirement::{parts, project_line};
 use super::shell::commands_of;
+use crate::domain::settings::{Line, Place};
 
 /// The project in the tree's root.
 #[derive(Debug, Clone, Default)]
@@ -27,22 +27,6 @@ pub(super) struct Package {
     pub(super) scripts: BTreeMap<String, Vec<Line>>,
     /// What its build needs.
     pub(super) build: Vec<Line>,
-}
-
-/// A line of text and where it stands.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) text: String,
-    pub(super) place: Place,
-}
-
-impl Line {
-    pub(super) fn new(text: impl Into<String>, file: &str, line: u32) -> Self {
-        Self {
-            text: text.into(),
-            place: Place::new(file, line),
-        }
-    }
 }
 
 /// How a set of requirements is asked for.

@@ -4,10 +4,12 @@
 //! `[requires]`; a version is a PEP 440 specifier or `*`, a table has `version`, `extras`, `markers`, `path`, `git`.
 
 use super::interpreters::Said;
-use super::package::{Form, Line, Package, Set};
-use super::proposal::{Place, Tree};
+use super::package::{Form, Package, Set};
+use super::proposal::Tree;
 use super::requirement::{from_poetry, project_line};
-use super::value::{Kind, Value, read_toml};
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
+use crate::domain::settings::value::{Kind, Value, read_toml};
 
 const FILE: &str = "Pipfile";
 /// The set that `pipenv install` installs.

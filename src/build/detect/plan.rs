@@ -1,6 +1,6 @@
 //! What a file says is done to test the project: steps, as an automation or a person would take them.
 
-use super::proposal::Place;
+use crate::domain::settings::Place;
 
 /// Where a plan comes from; earlier kinds are nearer to what is really run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

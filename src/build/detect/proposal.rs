@@ -1,11 +1,11 @@
 //! The words of detection: what it is given, what it proposes, and where each line of that comes from.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::domain::path::RepoPath;
+use crate::domain::settings::Place;
 use crate::recipe::model::{EnvironmentRecipe, Runner};
 
 /// A tree at a commit: which files it has, and what is in them.
@@ -33,41 +33,6 @@ impl<'a> Tree<'a> {
     /// Every path that is text, in order.
     pub(super) fn names_of(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.paths.iter().filter_map(RepoPath::to_str)
-    }
-}
-
-/// A line of a file in the tree.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
-    /// The file.
-    pub file: String,
-    /// The line, from 1; absent when the whole file is meant.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-}
-
-impl Place {
-    /// A line of a file.
-    pub(super) fn new(file: &str, line: u32) -> Self {
-        Self {
-            file: file.to_owned(),
-            line: Some(line),
-        }
-    }
-
-    /// A whole file.
-    pub(super) fn file(file: &str) -> Self {
-        Self {
-            file: file.to_owned(),
-            line: None,
-        }
-    }
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
-        self.line.map_or(Ok(()), |line| write!(f, ":{line}"))
     }
 }
 

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use super::interpreters::Said;
-use super::package::{Form, Line, Package, Set};
-use super::proposal::Place;
+use super::package::{Form, Package, Set};
 use super::requirement::from_poetry;
-use super::value::{Kind, Value};
 use crate::build::lock::normalise;
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
+use crate::domain::settings::value::{Kind, Value};
 
 const FILE: &str = "pyproject.toml";
 
@@ -356,8 +357,8 @@ fn scripts(document: &Value, path: &[&str], package: &mut Package) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::value::read_toml;
     use super::*;
+    use crate::domain::settings::value::read_toml;
 
     fn of(text: &str) -> (Package, Said) {
         let (mut package, mut said) = (Package::default(), Said::default());

@@ -10,7 +10,8 @@ use super::follow::Flow;
 use super::needs::{Needs, is_test_file};
 use super::options;
 use super::plan::Tool;
-use super::proposal::{FactKind, Found, Origin, Place, Tree};
+use super::proposal::{FactKind, Found, Origin, Tree};
+use crate::domain::settings::Place;
 use crate::recipe::model::{Runner, Verification};
 
 /// Where programs that run a tree's tests lie when nothing says how they are run.

@@ -15,12 +15,13 @@ use super::needs;
 use super::nox::Nox;
 use super::package::Package;
 use super::plan::{Elsewhere, Plan, Source, Tool};
-use super::proposal::{Choice, Detected, FactKind, Found, MOST, Place, Proposal, Tree};
+use super::proposal::{Choice, Detected, FactKind, Found, MOST, Proposal, Tree};
 use super::tox::Tox;
-use super::value::read_toml;
 use super::workflows::Automation;
 use super::{pipfile, pyproject, runners, sets, setup_cfg, setup_py};
 use crate::build::python::PythonVersion;
+use crate::domain::settings::Place;
+use crate::domain::settings::value::read_toml;
 use crate::recipe::model::Runner;
 
 /// How many interpreters proposals are made for.

@@ -1,8 +1,10 @@
 //! Plans out of names: groups, extras and requirement files that are called after tests.
 
-use super::package::{Form, Line, Package};
+use super::package::{Form, Package};
 use super::plan::{Act, Plan, Source, Step};
-use super::proposal::{FactKind, Found, Place, Tree};
+use super::proposal::{FactKind, Found, Tree};
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
 
 /// Words in the names of sets and files, and what they are worth.
 const WORDS: &[(&str, i32)] = &[

@@ -1,11 +1,13 @@
 //! `setup.cfg`: the declarative tables of setuptools, and what setuptools' `test` command reads.
 
-use super::ini::{Entry, Ini};
 use super::interpreters::Said;
-use super::package::{Form, Line, Package, Set};
-use super::proposal::{Place, Tree};
+use super::package::{Form, Package, Set};
+use super::proposal::Tree;
 use super::pyproject::classifier;
 use crate::build::lock::normalise;
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
+use crate::domain::settings::ini::{Entry, Ini};
 
 const FILE: &str = "setup.cfg";
 

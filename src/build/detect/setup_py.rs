@@ -1,13 +1,15 @@
 //! `setup.py`: the arguments of `setup(…)`, as far as they are plain.
 
 use super::interpreters::Said;
-use super::package::{Form, Line, Package, Set};
-use super::proposal::{Place, Tree};
+use super::package::{Form, Package, Set};
+use super::proposal::Tree;
 use super::pyproject::classifier;
 use super::requirement::is_requirement;
 use super::source::{self, Call};
-use super::value::Value;
 use crate::build::lock::normalise;
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
+use crate::domain::settings::value::Value;
 
 const FILE: &str = "setup.py";
 

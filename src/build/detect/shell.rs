@@ -3,7 +3,7 @@
 use std::iter::Peekable;
 use std::str::Chars;
 
-use super::package::Line;
+use crate::domain::settings::Line;
 
 /// One simple command.
 #[derive(Debug, Clone, PartialEq, Eq)]

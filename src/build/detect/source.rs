@@ -12,7 +12,7 @@ use ruff_python_ast::{Arguments, Expr, ExprCall, InterpolatedStringElement, Oper
 use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::Ranged;
 
-use super::value::{Kind, Value};
+use crate::domain::settings::value::{Kind, Value};
 
 /// Larger files configure nothing; up to here a file cannot nest deeply enough for the stack below.
 const LARGEST: usize = 128 * 1024;

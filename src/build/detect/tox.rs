@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::ini::IniEnvironment;
 use self::names::{NAMES, expand, factor_version, is_other_python};
 use super::command::acts;
-use super::ini::Ini;
 use super::installers::install_words;
 use super::interpreters::{Minor, Said};
 use super::plan::{Act, Plan, Source, Step};
-use super::proposal::{Place, Tree};
+use super::proposal::Tree;
 use super::requirement::project_line;
-use super::value::{Kind, Value, read_toml};
+use crate::domain::settings::Place;
+use crate::domain::settings::ini::Ini;
+use crate::domain::settings::value::{Kind, Value, read_toml};
 
 /// tox's configuration.
 #[derive(Debug, Default)]

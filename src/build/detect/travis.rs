@@ -4,10 +4,10 @@ use super::command::assignment;
 use super::conditions;
 use super::interpreters::{Minor, minor_of};
 use super::plan::{Act, Elsewhere, Plan, Source, Step};
-use super::proposal::Place;
 use super::shell::commands;
-use super::value::{Kind, Value};
 use super::workflows::{FormOf, PLANS, run_text};
+use crate::domain::settings::Place;
+use crate::domain::settings::value::{Kind, Value};
 
 pub(super) fn travis_jobs(document: &Value) -> impl Iterator<Item = &Value> {
     let paths: [&[&str]; 3] = [&["matrix", "include"], &["jobs", "include"], &["jobs"]];

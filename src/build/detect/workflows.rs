@@ -7,10 +7,11 @@ use super::conda;
 use super::conditions;
 use super::interpreters::{Minor, Said, minor_of};
 use super::plan::{Act, Plan, Source, Step};
-use super::proposal::{FactKind, Found, Place, Tree};
+use super::proposal::{FactKind, Found, Tree};
 use super::shell::commands;
 use super::travis::{azure, travis, travis_jobs};
-use super::value::{Kind, Value, read_yaml};
+use crate::domain::settings::Place;
+use crate::domain::settings::value::{Kind, Value, read_yaml};
 
 /// How many forms of a job are looked at.
 const FORMS: usize = 128;

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use super::names::{expand, split_outside};
 use super::one_requirement;
 use crate::build::detect::command::{acts, assignment};
-use crate::build::detect::ini::{Entry, Ini, Section};
 use crate::build::detect::installers::install_words;
 use crate::build::detect::interpreters::Minor;
-use crate::build::detect::package::Line;
 use crate::build::detect::plan::{Act, Step};
-use crate::build::detect::proposal::Place;
 use crate::build::detect::requirement::project_line;
 use crate::build::detect::shell::{self, commands};
+use crate::domain::settings::Line;
+use crate::domain::settings::Place;
+use crate::domain::settings::ini::{Entry, Ini, Section};
 
 /// How deep substitutions may refer to each other.
 const DEEPEST: usize = 8;

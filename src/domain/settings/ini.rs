@@ -1,32 +1,32 @@
 //! Ini files as Python's `configparser` reads them (`setup.cfg`, `tox.ini`, `pytest.ini`), with line numbers.
 
-use super::package::Line;
+use super::Line;
 
 /// A file's sections, in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Ini {
-    pub(super) sections: Vec<Section>,
+pub(crate) struct Ini {
+    pub(crate) sections: Vec<Section>,
 }
 
 /// A section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Section {
-    pub(super) name: String,
-    pub(super) line: u32,
-    pub(super) entries: Vec<Entry>,
+pub(crate) struct Section {
+    pub(crate) name: String,
+    pub(crate) line: u32,
+    pub(crate) entries: Vec<Entry>,
 }
 
 /// A key and the lines of its value; empty lines and comments are left out.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Entry {
-    pub(super) key: String,
-    pub(super) line: u32,
-    pub(super) lines: Vec<Line>,
+pub(crate) struct Entry {
+    pub(crate) key: String,
+    pub(crate) line: u32,
+    pub(crate) lines: Vec<Line>,
 }
 
 impl Entry {
     /// The value in one line.
-    pub(super) fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let lines: Vec<&str> = self.lines.iter().map(|line| line.text.as_str()).collect();
         lines.join(" ")
     }
@@ -34,14 +34,14 @@ impl Entry {
 
 impl Section {
     /// The entry of this key; keys are compared without case, as `configparser` does.
-    pub(super) fn get(&self, key: &str) -> Option<&Entry> {
+    pub(crate) fn get(&self, key: &str) -> Option<&Entry> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 }
 
 impl Ini {
     /// Reads a file; `file` is its name in line numbers.
-    pub(super) fn read(text: &str, file: &str, first_line: u32) -> Self {
+    pub(crate) fn read(text: &str, file: &str, first_line: u32) -> Self {
         let mut sections: Vec<Section> = Vec::new();
         for (number, raw) in (first_line..).zip(text.lines()) {
             let line = raw.trim_end();
@@ -81,7 +81,7 @@ impl Ini {
     }
 
     /// The section of this name.
-    pub(super) fn section(&self, name: &str) -> Option<&Section> {
+    pub(crate) fn section(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)
     }
 }

@@ -13,14 +13,14 @@ const LARGEST: usize = 200_000;
 
 /// A value and the line it stands in, from 1. A text of several lines has the line its content starts in.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Value {
-    pub(super) line: u32,
-    pub(super) kind: Kind,
+pub(crate) struct Value {
+    pub(crate) line: u32,
+    pub(crate) kind: Kind,
 }
 
 /// The kinds of values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     #[default]
     Nothing,
     Text(String),
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 
 impl Value {
     /// How many values and bytes of text it holds.
-    pub(super) fn weight(&self) -> usize {
+    pub(crate) fn weight(&self) -> usize {
         1 + match &self.kind {
             Kind::Nothing => 0,
             Kind::Text(text) => text.len(),
@@ -44,7 +44,7 @@ impl Value {
     }
 
     /// Whether any text in it has another one in it.
-    pub(super) fn mentions(&self, text: &str) -> bool {
+    pub(crate) fn mentions(&self, text: &str) -> bool {
         match &self.kind {
             Kind::Nothing => false,
             Kind::Text(own) => own.contains(text),
@@ -54,7 +54,7 @@ impl Value {
     }
 
     /// The value at a path of keys.
-    pub(super) fn at(&self, path: &[&str]) -> Option<&Self> {
+    pub(crate) fn at(&self, path: &[&str]) -> Option<&Self> {
         path.iter().try_fold(self, |value, key| {
             value
                 .entries()
@@ -64,12 +64,12 @@ impl Value {
     }
 
     /// The text at a path of keys.
-    pub(super) fn text_at(&self, path: &[&str]) -> Option<&str> {
+    pub(crate) fn text_at(&self, path: &[&str]) -> Option<&str> {
         self.at(path)?.text()
     }
 
     /// The text, of a scalar.
-    pub(super) fn text(&self) -> Option<&str> {
+    pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::Text(text) => Some(text),
             _ => None,
@@ -77,7 +77,7 @@ impl Value {
     }
 
     /// The members of a list; a scalar is a list of itself.
-    pub(super) fn members(&self) -> impl Iterator<Item = &Self> {
+    pub(crate) fn members(&self) -> impl Iterator<Item = &Self> {
         let (list, single): (&[Self], _) = match &self.kind {
             Kind::List(list) => (list, None),
             Kind::Text(_) => (&[], Some(self)),
@@ -87,13 +87,13 @@ impl Value {
     }
 
     /// The texts of a list, with their lines.
-    pub(super) fn texts(&self) -> impl Iterator<Item = (&str, u32)> {
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&str, u32)> {
         self.members()
             .filter_map(|member| Some((member.text()?, member.line)))
     }
 
     /// A table's entries: key, the key's line, value.
-    pub(super) fn entries(&self) -> impl Iterator<Item = (&str, u32, &Self)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&str, u32, &Self)> {
         let entries: &[_] = match &self.kind {
             Kind::Table(entries) => entries,
             _ => &[],
@@ -105,7 +105,7 @@ impl Value {
 }
 
 /// Reads TOML; `Err` says what is wrong and where.
-pub(super) fn read_toml(text: &str) -> Result<Value, String> {
+pub(crate) fn read_toml(text: &str) -> Result<Value, String> {
     let starts: Vec<usize> = std::iter::once(0)
         .chain(text.match_indices('\n').map(|(at, _)| at + 1))
         .collect();
@@ -176,7 +176,7 @@ fn of_value(value: &Spanned<DeValue<'_>>, text: &str, line: &dyn Fn(usize) -> u3
 ///
 /// A closing bracket that stands alone no deeper than its key is against YAML 1.2 and taken by most readers: where a
 /// text cannot be read as it is, such brackets are moved in and it is read again.
-pub(super) fn read_yaml(text: &str) -> Result<Value, String> {
+pub(crate) fn read_yaml(text: &str) -> Result<Value, String> {
     parse_yaml(text).or_else(|problem| {
         let is_alone = |line: &str| matches!(line.trim(), "]" | "}" | "]," | "},");
         let mended: Vec<String> = text
