@@ -1,5 +1,6 @@
 //! A pull request's whole story: what was found, what every rule said and saw, what was tried, what tests said.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub struct Told {
     pub scope: String,
     /// The decision.
     pub decision: Decision,
+    /// Whether the same rule of the same scope said something later, on other facts or in another version.
+    pub replaced: bool,
 }
 
 impl Story {
@@ -51,10 +54,17 @@ impl Story {
             .rev()
             .filter(|attempt| attempt.stage == Stage::Verify && attempt.outcome == AttemptOutcome::Done)
             .find_map(|attempt| serde_json::from_value(attempt.result.as_ref()?.get("oracle")?.clone()).ok());
-        let decisions = decisions
+        let mut later = BTreeSet::new();
+        let mut decisions: Vec<Told> = decisions
             .into_iter()
-            .map(|(scope, decision)| Told { scope, decision })
+            .rev()
+            .map(|(scope, decision)| Told {
+                replaced: !later.insert((scope.clone(), decision.rule.clone())),
+                scope,
+                decision,
+            })
             .collect();
+        decisions.reverse();
         Self {
             id,
             candidate,
@@ -181,12 +191,19 @@ impl Story {
 
     fn said(&self, text: &mut String) {
         let mut scope = "";
-        for Told { scope: of, decision } in &self.decisions {
+        for told in &self.decisions {
+            let Told {
+                scope: of, decision, ..
+            } = told;
             if scope != of {
                 let _ = writeln!(text, "\n{of}");
                 scope = of;
             }
-            let goes_on = if decision.kept { "goes on" } else { "stops here" };
+            let goes_on = match decision.kept {
+                _ if told.replaced => "replaced below",
+                true => "goes on",
+                false => "stops here",
+            };
             let (verdict, rule) = (decision.verdict.name(), &decision.rule);
             let _ = writeln!(text, "  {verdict:<9} {rule} ({goes_on}): {}", decision.evidence);
             for (fact, value) in decision.observed.as_object().into_iter().flatten() {
@@ -236,5 +253,40 @@ fn word(value: &impl Serialize) -> String {
             .collect::<Vec<_>>()
             .join(" "),
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::domain::decision::Verdict;
+
+    #[test]
+    fn what_a_later_version_says_replaces_what_was_said() {
+        let id: CandidateId = "o/r#1".parse().unwrap();
+        let said = |scope: &str, rule: &str, kept: bool| {
+            let decision = Decision {
+                candidate: id.clone(),
+                rule: rule.into(),
+                verdict: if kept { Verdict::Keep } else { Verdict::Drop },
+                kept,
+                observed: serde_json::Value::Null,
+                evidence: "so".to_owned(),
+                input_key: "k".to_owned(),
+            };
+            (scope.to_owned(), decision)
+        };
+        let decisions = vec![
+            said("mine", "small", true),
+            said("set", "small", false),
+            said("set", "small", true),
+            said("set", "tests", true),
+        ];
+        let story = Story::new(id.clone(), None, vec![], decisions, vec![]);
+        assert_eq!(
+            story.text(""),
+            "o/r#1\n\nmine\n  keep      small (goes on): so\n\nset\n  drop      small (replaced below): so\n  keep      small \
+             (goes on): so\n  keep      tests (goes on): so\n"
+        );
     }
 }
