@@ -27,7 +27,8 @@ pub enum AnnotateVerb {
     /// Take filled sheets: agreement, what is disputed, and the version of what stays
     #[command(
         after_long_help = "While annotators do not agree on whether an instance stays, `DIR/adjudication/` gets a sheet with only that, both \
-            answers shown; it is decided there and given with `--adjudicated`, beside the same sheets. Then \
+            answers shown; it is decided there and given with `--adjudicated`, beside the same sheets. What all let go needs no \
+            decision: it goes for the reasons that all give or, where each gives others, for all of these. Then \
             `DIR/<name>/<version>/` is a version like any other: it names its parent by name, version and hash, and holds every \
             answer, the agreement (Cohen's kappa with 95 % bounds) and the reasons; `quarry diff PARENT CHILD` tells why each \
             dropped instance is not in it.\n\nExamples:\n  \

@@ -13,7 +13,8 @@ use crate::domain::ids::InstanceId;
 pub struct Judged {
     /// A row for each instance that was asked about; reasons of disputed ones are not known yet.
     pub rows: Vec<AnnotationRow>,
-    /// What is to be decided, by instance: questions on which annotators do not agree whether the instance stays.
+    /// What is to be decided: of each instance on which annotators do not agree whether it stays, the questions whose answers
+    /// differ in that.
     pub disputed: BTreeMap<InstanceId, Asked>,
 }
 
@@ -67,12 +68,12 @@ pub fn judge(questions: &[Question], sheets: &[Sheet]) -> Result<Judged, Annotat
                 row.remarks.insert(annotator.to_owned(), filled.remarks.clone());
             }
         }
-        let disputed: BTreeSet<String> = questions
-            .iter()
-            .filter(|question| drops(question, &row).is_none())
-            .map(|question| question.id.clone())
-            .collect();
-        if !disputed.is_empty() {
+        if goes(questions, &row).is_none() {
+            let disputed: BTreeSet<String> = questions
+                .iter()
+                .filter(|question| drops(question, &row).is_none())
+                .map(|question| question.id.clone())
+                .collect();
             judged.disputed.insert(
                 id.clone(),
                 Asked {
@@ -126,11 +127,108 @@ pub fn drops(question: &Question, row: &AnnotationRow) -> Option<bool> {
     against.all(|one| one == first).then_some(first)
 }
 
-/// The reasons for which a row's instance goes, in the questions' order.
+/// Whether the instance goes by each annotator's own answers; `None` where they do not agree on that.
+fn goes(questions: &[Question], row: &AnnotationRow) -> Option<bool> {
+    let mut fates = row.answers.values().map(|answers| {
+        let against =
+            |question: &Question| answers.get(&question.id).is_some_and(|said| question.drops(said));
+        questions.iter().any(against)
+    });
+    let first = fates.next()?;
+    fates.all(|one| one == first).then_some(first)
+}
+
+/// The reasons for which a row's instance goes, in the questions' order: those that all give, or that were decided. Where all
+/// let it go and no reason is everybody's, it is every reason that somebody gives.
 pub fn reasons(questions: &[Question], row: &AnnotationRow) -> Vec<String> {
-    questions
-        .iter()
-        .filter(|question| drops(question, row) == Some(true))
-        .map(|question| question.reason.clone())
-        .collect()
+    let those = |holds: &dyn Fn(&Question) -> bool| -> Vec<String> {
+        let named = questions.iter().filter(|question| holds(question));
+        named.map(|question| question.reason.clone()).collect()
+    };
+    let common = those(&|question| drops(question, row) == Some(true));
+    if !common.is_empty() || !row.adjudicated.is_empty() || goes(questions, row) != Some(true) {
+        return common;
+    }
+    those(&|question| drops(question, row).is_none())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::questions::default_questions;
+    use super::super::sheet::Filled;
+    use super::*;
+
+    /// Each one's sheet about one instance: task-clarity, test-accuracy, other-problem.
+    fn judged(all: &[(&str, [&str; 3])]) -> (Vec<String>, Vec<String>) {
+        let questions = default_questions().unwrap();
+        let id = InstanceId::from("a__b-1");
+        let sheets: Vec<Sheet> = all
+            .iter()
+            .map(|(annotator, answers)| {
+                let named = questions.iter().zip(answers);
+                let filled = Filled {
+                    answers: named
+                        .map(|(question, answer)| (question.id.clone(), (*answer).to_owned()))
+                        .collect(),
+                    remarks: String::new(),
+                };
+                Sheet {
+                    file: format!("{annotator}.csv"),
+                    annotator: (*annotator).to_owned(),
+                    rows: [(id.clone(), filled)].into(),
+                }
+            })
+            .collect();
+        let judged = judge(&questions, &sheets).unwrap();
+        let disputed = judged.disputed.into_values().flat_map(|asked| asked.questions);
+        (disputed.collect(), judged.rows[0].reasons.clone())
+    }
+
+    #[test]
+    fn only_whether_an_instance_stays_is_to_be_decided() {
+        // Both let it go, and one of them for one reason more: it goes for what both say.
+        let (disputed, reasons) = judged(&[("ada", ["2", "0", "no"]), ("ben", ["2", "2", "no"])]);
+        assert!(disputed.is_empty(), "{disputed:?}");
+        assert_eq!(reasons, ["unclear-task"]);
+        // Both let it go, each for another reason: it goes for both.
+        let (disputed, reasons) = judged(&[("ada", ["0", "3", "no"]), ("ben", ["0", "0", "yes"])]);
+        assert!(disputed.is_empty(), "{disputed:?}");
+        assert_eq!(reasons, ["inaccurate-tests", "other-problem"]);
+        // One lets it stay: what the others do not both say is to be decided, and so is what they both say.
+        let (disputed, reasons) = judged(&[
+            ("ada", ["2", "0", "no"]),
+            ("ben", ["3", "2", "no"]),
+            ("cy", ["1", "1", "no"]),
+        ]);
+        assert_eq!(disputed, ["task-clarity", "test-accuracy"]);
+        assert!(reasons.is_empty(), "{reasons:?}");
+    }
+
+    #[test]
+    fn what_was_decided_stands_whatever_all_said() {
+        let questions = default_questions().unwrap();
+        let said = |answers: [&str; 3]| -> BTreeMap<String, String> {
+            let named = questions.iter().zip(answers);
+            named
+                .map(|(question, answer)| (question.id.clone(), answer.to_owned()))
+                .collect()
+        };
+        let row = AnnotationRow {
+            instance_id: InstanceId::from("a__b-1"),
+            answers: [
+                ("ada".to_owned(), said(["2", "0", "no"])),
+                ("ben".to_owned(), said(["0", "2", "no"])),
+            ]
+            .into(),
+            remarks: BTreeMap::new(),
+            adjudicated: [
+                ("task-clarity".to_owned(), "1".to_owned()),
+                ("test-accuracy".to_owned(), "1".to_owned()),
+            ]
+            .into(),
+            adjudication_remarks: String::new(),
+            reasons: vec![],
+        };
+        assert!(reasons(&questions, &row).is_empty());
+    }
 }

@@ -6,8 +6,8 @@
 //! - **Out:** a sheet for each annotator, as CSV and as an HTML form that works from disk; the agreement; a sheet of what is
 //!   disputed; and a version of what stays, which names its parent and holds every answer.
 //! - **Always:** every sheet answers every question of every instance once, or each place where it does not is told by its
-//!   line; an instance goes only when everybody's answer to some question drops it, or when that was decided; nobody's
-//!   answer is lost; the result is a sound version whose log says of each instance of the parent why it stays or goes.
+//!   line; an instance goes only when everybody's own answers drop it, or when that was decided; nobody's answer is lost;
+//!   the result is a sound version whose log says of each instance of the parent why it stays or goes.
 //!
 //! | file | knows |
 //! |---|---|
