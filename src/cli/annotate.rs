@@ -91,21 +91,11 @@ pub struct ImportSheetsArgs {
     #[arg(long, value_name = "SHEET")]
     pub adjudicated: Option<Utf8PathBuf>,
     /// What the version of what stays is called [default: the parent's name and `-verified`, and its version]
-    #[arg(long = "as", value_name = "NAME@VERSION", value_parser = name)]
+    #[arg(long = "as", value_name = "NAME@VERSION", value_parser = Name::read)]
     pub name: Option<Name>,
     /// Where versions stand, `<name>/<version>` each: `manifests`
     #[arg(long, value_name = "DIR")]
     pub out: Utf8PathBuf,
-}
-
-fn name(text: &str) -> Result<Name, String> {
-    let (name, version) = text
-        .split_once('@')
-        .ok_or("it is not NAME@VERSION, such as `doc2feat-verified@0.1.0`")?;
-    Ok(Name {
-        name: name.to_owned(),
-        version: version.to_owned(),
-    })
 }
 
 pub(super) fn run(verb: &AnnotateVerb, session: &Session) -> Result<ExitCode, CliError> {

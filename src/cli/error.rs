@@ -181,7 +181,8 @@ impl CliError {
     fn emit(error: &emit::RunError) -> Self {
         use emit::versions::VersionError;
         let exit = match error {
-            emit::RunError::Version(VersionError::Released { .. }) => ExitCode::Released,
+            emit::RunError::Version(VersionError::Released { .. })
+            | emit::RunError::Named(VersionError::Released { .. }, _) => ExitCode::Released,
             emit::RunError::NoFolder { .. }
             | emit::RunError::Unsound { .. }
             | emit::RunError::Taken { .. }
@@ -191,7 +192,8 @@ impl CliError {
             | emit::RunError::NothingHeld { .. }
             | emit::RunError::Import(_)
             | emit::RunError::Emit(_)
-            | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. }) => {
+            | emit::RunError::Version(VersionError::Name { .. } | VersionError::Stranger { .. })
+            | emit::RunError::Named(VersionError::Name { .. } | VersionError::Stranger { .. }, _) => {
                 ExitCode::Input
             }
             _ => ExitCode::Workspace,

@@ -3,6 +3,7 @@
 pub mod annotate;
 pub mod export;
 pub mod import;
+mod named;
 
 use std::collections::BTreeMap;
 
@@ -79,6 +80,9 @@ pub enum RunError {
     /// The version's folder.
     #[error(transparent)]
     Version(#[from] VersionError),
+    /// The folder of a version that options of the command line name, not a recipe; with the options.
+    #[error("{0}")]
+    Named(VersionError, &'static str),
     /// The ledger.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -178,6 +182,7 @@ impl RunError {
         match self {
             Self::Emit(error) => error.hints(),
             Self::Version(error) => error.hints(),
+            Self::Named(error, options) => error.hints_by(options),
             Self::Store(error) => error.hints(),
             Self::Blob(error) => error.hints(),
             Self::Annotate(error) => error.hints(),

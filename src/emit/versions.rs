@@ -20,7 +20,7 @@ pub enum VersionError {
         differing: Vec<String>,
     },
     /// A name that must not become a folder.
-    #[error("emit `{name}`: a dataset's name and version are letters, digits, `-` and `.`")]
+    #[error("emit `{name}`: a dataset's name and version are letters, digits, `-`, `_` and `.`")]
     Name {
         /// The name.
         name: String,
@@ -71,6 +71,18 @@ impl VersionError {
                 vec!["a file is where a folder must be: name a folder, or move the file away".into()]
             }
             Self::Io { .. } => vec!["check that the folder exists and is writable".into()],
+        }
+    }
+
+    /// What to do about it where these options of the command line name the version, and no recipe.
+    pub fn hints_by(&self, options: &str) -> Vec<String> {
+        match self {
+            Self::Released { folder, .. } => vec![
+                format!("name another version by {options}: a released version is never overwritten"),
+                format!("if nobody has seen it yet, remove `{folder}` by hand"),
+            ],
+            Self::Name { .. } => vec![format!("name another by {options}")],
+            Self::Stranger { .. } | Self::Io { .. } => self.hints(),
         }
     }
 }
@@ -297,6 +309,9 @@ mod tests {
             "{error}"
         );
         assert!(error.hints()[0].starts_with("bump `version`"));
+        let named = error.hints_by("`--as NAME@VERSION`");
+        assert_eq!(named.len(), 2);
+        assert!(named[0].contains("`--as NAME@VERSION`"), "{named:?}");
         assert_eq!(read(&version).unwrap(), one);
     }
 

@@ -331,7 +331,7 @@ impl Meaning<'_> {
 }
 
 /// Lower-case letters and digits in words joined by single `-`, beginning with a letter.
-pub(super) fn is_kebab(text: &str) -> bool {
+pub(crate) fn is_kebab(text: &str) -> bool {
     text.starts_with(|first: char| first.is_ascii_lowercase())
         && text.split('-').all(|word| {
             !word.is_empty()
@@ -341,7 +341,8 @@ pub(super) fn is_kebab(text: &str) -> bool {
         })
 }
 
-fn is_version(text: &str) -> bool {
+/// `MAJOR.MINOR.PATCH`, each a number as it is written.
+pub(crate) fn is_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();
     parts.len() == 3
         && parts.iter().all(|part| {

@@ -41,5 +41,6 @@ mod tests;
 
 pub use diagnostic::{Problem, RecipeError};
 pub use load::{LoadedRecipe, load, parse};
+pub(crate) use meaning::{is_kebab, is_version};
 pub use shipped::SHIPPED;
 pub use window::{WINDOW_RULE, Window};

@@ -425,6 +425,25 @@ fn people_judge_it(workspace: &Path, version: &Path, rows: &[Instance]) {
         Some(3),
         "what was annotated is not annotated again"
     );
+
+    // What is wrong with its name is mended by `--as`: the parent's own name, and one that is taken for other answers.
+    let refused = |import: &mut Command, code: i32| {
+        let output = import.output().unwrap();
+        let said: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(code), "{said}");
+        let hints = said["error"]["hints"].to_string();
+        assert!(hints.contains("`--as NAME@VERSION`"), "{said}");
+    };
+    refused(run(&sheets).args(["--as", "sample@0.1.0"]), 3);
+    fill(
+        &workspace.join("sheets/ada.csv"),
+        &|id, question| match question {
+            "task-clarity" if id == drawn[1] => "3",
+            "other-problem" => "no",
+            _ => "0",
+        },
+    );
+    refused(run(&sheets).args(["--adjudicated", decided]), 6);
 }
 
 /// Fills the cells of a sheet's questions, by instance and question.

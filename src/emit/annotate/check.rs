@@ -40,12 +40,17 @@ pub(in crate::emit) fn agree(
             return;
         }
     };
-    if manifest.parent.is_none() {
-        problems.push(Problem::at(
+    let itself = (&manifest.dataset.name, &manifest.dataset.version);
+    match &manifest.parent {
+        None => problems.push(Problem::at(
             MANIFEST,
             "parent",
             "it is annotated and names no parent",
-        ));
+        )),
+        Some(parent) if (&parent.name, &parent.version) == itself => {
+            problems.push(Problem::at(MANIFEST, "parent", "it names itself"));
+        }
+        Some(_) => {}
     }
     for (index, row) in rows.iter().enumerate() {
         if row.reasons != reasons(&annotation.questions, row) {

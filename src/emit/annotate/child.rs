@@ -17,6 +17,7 @@ use crate::emit::export::Version;
 use crate::emit::manifest::{FunnelStep, StepKind};
 use crate::emit::sums;
 use crate::emit::walk::{End, fresh, trails, walk};
+use crate::recipe::{is_kebab, is_version};
 
 /// The step that leaves what was drawn to be looked at.
 pub const SAMPLED: &str = "annotation-sample";
@@ -31,6 +32,28 @@ pub struct Name {
     pub name: String,
     /// `MAJOR.MINOR.PATCH`.
     pub version: String,
+}
+
+impl Name {
+    /// Reads `NAME@VERSION`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(text: &str) -> Result<Self, &'static str> {
+        let Some((name, version)) = text.split_once('@') else {
+            return Err("it is not NAME@VERSION, such as `doc2feat-verified@0.1.0`");
+        };
+        if !is_kebab(name) || name == "schema" {
+            return Err("the name is lower-case words joined by `-`, such as `doc2feat-verified`");
+        }
+        if !is_version(version) {
+            return Err("the version is MAJOR.MINOR.PATCH, such as `0.1.0`");
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            version: version.to_owned(),
+        })
+    }
 }
 
 /// The steps that people's judgement adds to the parent's.
@@ -192,4 +215,30 @@ fn lines<'b, T: DeserializeOwned>(
         let value = serde_json::from_slice(line);
         (line, value.map_err(|source| EmitError::Json { file, source }))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_what_a_recipe_could_call_it() {
+        let named = Name::read("doc2feat-verified@0.1.0").unwrap();
+        assert_eq!(
+            (named.name.as_str(), named.version.as_str()),
+            ("doc2feat-verified", "0.1.0")
+        );
+        for (text, said) in [
+            ("doc2feat", "NAME@VERSION"),
+            ("Doc 2@0.1.0", "lower-case"),
+            ("schema@0.1.0", "lower-case"),
+            ("@0.1.0", "lower-case"),
+            ("doc2feat@", "MAJOR.MINOR.PATCH"),
+            ("doc2feat@1", "MAJOR.MINOR.PATCH"),
+            ("doc2feat@01.0.0", "MAJOR.MINOR.PATCH"),
+        ] {
+            let error = Name::read(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
 }

@@ -61,6 +61,14 @@ pub enum AnnotateError {
         /// Its parent.
         parent: String,
     },
+    /// What stays would be called as what it is a part of.
+    #[error("call what stays `{name}` {version}: that is its parent")]
+    Itself {
+        /// The name.
+        name: String,
+        /// The version.
+        version: String,
+    },
     /// A page could not be made.
     #[error("write the form: {0}")]
     Page(#[from] minijinja::Error),
@@ -103,6 +111,9 @@ impl AnnotateError {
             }
             Self::NothingDisputed { .. } => vec!["give the sheets alone, without `--adjudicated`".into()],
             Self::Again { parent, .. } => vec![format!("give the folder of `{parent}`")],
+            Self::Itself { name, version } => vec![format!(
+                "name it by `--as NAME@VERSION`, such as `--as {name}-verified@{version}`"
+            )],
             Self::Page(_) => {
                 vec!["this is a fault of quarry: please report it with the command you ran".into()]
             }

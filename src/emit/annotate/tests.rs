@@ -272,7 +272,7 @@ fn what_is_disputed_is_decided_and_the_version_of_what_stays_is_sound() {
         name: "sample-verified".into(),
         version: "0.1.0".into(),
     };
-    let files = child(&case.files, &name, "0.1.0", annotation, &judged.rows).unwrap();
+    let files = child(&case.files, &name, "0.1.0", annotation.clone(), &judged.rows).unwrap();
     assert_eq!(check(&files, Some(("sample-verified", "0.1.0"))).problems, []);
     let version = Version::read(&files).unwrap();
     assert_eq!(version.instances.len(), 1);
@@ -293,6 +293,18 @@ fn what_is_disputed_is_decided_and_the_version_of_what_stays_is_sound() {
         ("sample", "0.1.0")
     );
     assert_eq!(parent.sha256, sheet::sums_hash(&case.files));
+    let own = Name {
+        name: "sample".into(),
+        ..name
+    };
+    let own = child(&case.files, &own, "0.1.0", annotation, &judged.rows).unwrap();
+    let problems = check(&own, None).problems;
+    assert!(
+        problems
+            .iter()
+            .any(|problem| problem.to_string().contains("it names itself")),
+        "{problems:?}"
+    );
 
     // Somebody who writes another answer into the result is noticed, in more than one way.
     let mut forged = files.clone();

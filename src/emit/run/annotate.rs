@@ -5,7 +5,8 @@ use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{RunError, publish, verify};
+use super::named::publish_named;
+use super::{RunError, verify};
 use crate::domain::ids::InstanceId;
 use crate::emit::annotate::child::{Name, child};
 use crate::emit::annotate::form::{self, Page};
@@ -295,6 +296,7 @@ fn put(target: &Utf8Path, files: &Files) -> Result<(Utf8PathBuf, Release), RunEr
 /// [`RunError`] when a sheet is not what it must be, or what would be written is there with other bytes.
 pub fn import_sheets(import: &Import) -> Result<ImportReport, RunError> {
     let asking = read(&import.about)?;
+    let name = child_name(import, &asking)?;
     let sheets = import
         .sheets
         .iter()
@@ -316,7 +318,7 @@ pub fn import_sheets(import: &Import) -> Result<ImportReport, RunError> {
     }
     let annotation = summary(&asking.questions, &judged.rows, asking.drawn.clone());
     let (folder, release) = if judged.disputed.is_empty() {
-        release_child(import, &asking, annotation.clone(), &judged)?
+        release_child(import, &asking, &name, annotation.clone(), &judged)?
     } else {
         let mut files = Files::from(asking.sheet(ADJUDICATION, &judged.disputed, &judged.rows)?);
         let agreement = canonical::document(&annotation.agreement).map_err(|source| EmitError::Json {
@@ -337,26 +339,40 @@ pub fn import_sheets(import: &Import) -> Result<ImportReport, RunError> {
     })
 }
 
-fn release_child(
-    import: &Import,
-    asking: &Asking,
-    annotation: Annotation,
-    judged: &Judged,
-) -> Result<(Utf8PathBuf, Release), RunError> {
+/// What the version of what stays is called.
+fn child_name(import: &Import, asking: &Asking) -> Result<Name, AnnotateError> {
     let parent = &asking.version.manifest.dataset;
     let name = import.name.clone().unwrap_or_else(|| Name {
         name: format!("{}-verified", parent.name),
         version: parent.version.clone(),
     });
-    let folder = versions::folder(&import.out, &name.name, &name.version)?;
-    let folder = camino::absolute_utf8(&folder).unwrap_or(folder);
+    if (&name.name, &name.version) == (&parent.name, &parent.version) {
+        return Err(AnnotateError::Itself {
+            name: name.name,
+            version: name.version,
+        });
+    }
+    Ok(name)
+}
+
+fn release_child(
+    import: &Import,
+    asking: &Asking,
+    name: &Name,
+    annotation: Annotation,
+    judged: &Judged,
+) -> Result<(Utf8PathBuf, Release), RunError> {
     let files = child(
         &asking.files,
-        &name,
+        name,
         &import.tool_version,
         annotation,
         &judged.rows,
     )?;
-    let release = publish(&import.out, &folder, (&name.name, &name.version), &files)?;
-    Ok((folder, release))
+    publish_named(
+        &import.out,
+        (&name.name, &name.version),
+        &files,
+        "`--as NAME@VERSION`",
+    )
 }

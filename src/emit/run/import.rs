@@ -5,12 +5,13 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::{RunError, publish};
+use super::RunError;
+use super::named::publish_named;
 use crate::columnar::Rows;
 use crate::domain::hash::sha256_hex;
 use crate::emit::import::{Named, import};
 use crate::emit::manifest::Manifest;
-use crate::emit::versions::{self, Release};
+use crate::emit::versions::Release;
 
 /// What is imported.
 #[derive(Debug, Clone)]
@@ -76,8 +77,7 @@ pub fn import_rows(manifests: &Utf8Path, request: ImportRequest) -> Result<Impor
     };
     let (files, manifest) = import(&named, &lines, unit)??;
     let (name, version) = (&manifest.dataset.name, &manifest.dataset.version);
-    let folder = versions::folder(manifests, name, version)?;
-    let release = publish(manifests, &folder, (name, version), &files)?;
+    let (folder, release) = publish_named(manifests, (name, version), &files, "`--name` and `--release`")?;
     Ok(ImportReport {
         folder,
         release,
