@@ -4,20 +4,24 @@ use std::fmt::Write as _;
 
 use camino::Utf8PathBuf;
 use clap::{Args, ValueEnum};
+use serde::de::DeserializeOwned;
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::session::Session;
-use crate::emit::assemble::INSTANCES;
+use crate::emit::annotate::Parent;
+use crate::emit::assemble::{INSTANCES, MANIFEST};
 use crate::emit::instance::Instance;
-use crate::emit::sample::{Sample, Wanted, sample};
+use crate::emit::manifest::Manifest;
+use crate::emit::sample::{Draw, Level, Sample, Stratify, Wanted, sample};
 use crate::emit::versions;
 
 /// `quarry sample`.
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 The size is Cochran's for a proportion, corrected for the number of instances; each stratum gets its share, and one at
-least. The same seed draws the same instances.
+least. The same seed draws the same instances. With --json the sample says all that it was drawn by, and which version it
+was drawn from; `quarry annotate` draws it again, and takes no other list.
 
 Examples:
   quarry sample manifests/doc2feat/0.1.0 --seed 7
@@ -49,30 +53,49 @@ pub enum Stratum {
     None,
 }
 
-pub(super) fn run(args: &SampleArgs, session: &Session) -> Result<ExitCode, CliError> {
-    if !(args.confidence > 0.5 && args.confidence < 1.0 && args.margin > 0.0 && args.margin < 1.0) {
-        let hint =
-            "`--confidence` lies between 0.5 and 1, `--margin` between 0 and 1: 0.95 and 0.05".to_owned();
+impl From<Stratum> for Stratify {
+    fn from(stratum: Stratum) -> Self {
+        match stratum {
+            Stratum::Repo => Self::Repo,
+            Stratum::None => Self::None,
+        }
+    }
+}
+
+/// What the sample must be good for.
+fn wanted(args: &SampleArgs) -> Result<Wanted, CliError> {
+    let levels = Level::of(args.confidence).zip(Level::of(args.margin));
+    let Some((confidence, margin)) = levels.filter(|_| args.confidence > 0.5) else {
+        let hint = "`--confidence` lies between 0.5 and 1, `--margin` between 0 and 1: 0.95 and 0.05";
         return Err(CliError::usage(
             "draw a sample of that confidence and margin",
-            vec![hint],
+            vec![hint.to_owned()],
         ));
-    }
-    let files =
-        versions::read(&args.manifest).map_err(|error| CliError::input(error.to_string(), error.hints()))?;
-    let lines = files.get(INSTANCES).map(Vec::as_slice).unwrap_or_default();
-    let rows = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    let rows: Result<Vec<Instance>, _> = rows.map(serde_json::from_slice).collect();
-    let rows = rows.map_err(|error| {
+    };
+    Ok(Wanted { confidence, margin })
+}
+
+/// What stands in a file of the version, or in a line of it.
+fn read<T: DeserializeOwned>(args: &SampleArgs, file: &str, bytes: &[u8]) -> Result<T, CliError> {
+    serde_json::from_slice(bytes).map_err(|error| {
         let hint = format!(
             "`quarry emit --verify {}` says what is wrong with it",
             args.manifest
         );
-        CliError::input(
-            format!("read `{}/{INSTANCES}`: {error}", args.manifest),
-            vec![hint],
-        )
-    })?;
+        CliError::input(format!("read `{}/{file}`: {error}", args.manifest), vec![hint])
+    })
+}
+
+pub(super) fn run(args: &SampleArgs, session: &Session) -> Result<ExitCode, CliError> {
+    let wanted = wanted(args)?;
+    let files =
+        versions::read(&args.manifest).map_err(|error| CliError::input(error.to_string(), error.hints()))?;
+    let bytes = |file: &str| files.get(file).map(Vec::as_slice).unwrap_or_default();
+    let lines = bytes(INSTANCES).split(|byte| *byte == b'\n');
+    let rows = lines
+        .filter(|line| !line.is_empty())
+        .map(|line| read(args, INSTANCES, line))
+        .collect::<Result<Vec<Instance>, _>>()?;
     if rows.is_empty() {
         let hint = "give the folder of one version: `manifests/<dataset>/<version>`".to_owned();
         return Err(CliError::input(
@@ -80,21 +103,15 @@ pub(super) fn run(args: &SampleArgs, session: &Session) -> Result<ExitCode, CliE
             vec![hint],
         ));
     }
-    let instances: Vec<_> = rows
-        .into_iter()
-        .map(|row| {
-            let stratum = match args.stratify {
-                Stratum::Repo => row.repo.to_string(),
-                Stratum::None => "all".to_owned(),
-            };
-            (row.instance_id, stratum)
-        })
-        .collect();
-    let wanted = Wanted {
-        confidence: args.confidence,
-        margin: args.margin,
+    let manifest: Manifest = read(args, MANIFEST, bytes(MANIFEST))?;
+    let stratify = Stratify::from(args.stratify);
+    let draw = Draw {
+        wanted,
+        stratify,
+        seed: args.seed.clone(),
+        parent: Parent::of(&manifest.dataset, &files),
     };
-    let drawn = sample(&instances, wanted, &args.seed);
+    let drawn = sample(&stratify.strata(&rows), &draw);
     session.printer.result(&drawn, &text(&drawn))?;
     Ok(ExitCode::Success)
 }
@@ -106,8 +123,12 @@ fn text(drawn: &Sample) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{} of {} instances, seed `{}`",
-        drawn.size, drawn.population, drawn.seed
+        "\n{} of {} instances, confidence {}, margin {}, seed `{}`",
+        drawn.size,
+        drawn.population,
+        drawn.confidence.value(),
+        drawn.margin.value(),
+        drawn.seed
     );
     for (stratum, (there, taken)) in &drawn.strata {
         let _ = writeln!(text, "  {taken:>5} of {there:>5}  {stratum}");

@@ -6,21 +6,124 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::annotate::Parent;
+use super::export::container::quoted;
+use super::instance::Instance;
 use crate::domain::hash::sha256_hex;
-use crate::domain::ids::InstanceId;
+use crate::domain::ids::{InstanceId, RepoName};
 
-/// What a sample must be good for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wanted {
-    /// How often the interval must hold the truth: above 1/2, below 1.
-    pub confidence: f64,
-    /// Half the interval's width: above 0, below 1.
-    pub margin: f64,
+/// A number above 0 and below 1, kept to six decimals: what is written down is what was drawn by, to the last digit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Level(u32);
+
+const WHOLE: f64 = 1_000_000.0;
+
+impl Level {
+    /// The nearest one; `None` where that is 0 or 1, or no number.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is between 1 and 999,999"
+    )]
+    pub fn of(value: f64) -> Option<Self> {
+        let parts = (value * WHOLE).round();
+        (1.0..WHOLE).contains(&parts).then_some(Self(parts as u32))
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        f64::from(self.0) / WHOLE
+    }
 }
 
-/// A sample.
+impl Serialize for Level {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.value())
+    }
+}
+
+impl<'de> Deserialize<'de> for Level {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        Self::of(value).ok_or_else(|| serde::de::Error::custom(format!("{value} is not above 0 and below 1")))
+    }
+}
+
+/// What a sample must be good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// How often the interval must hold the truth: above 1/2.
+    pub confidence: Level,
+    /// Half the interval's width.
+    pub margin: Level,
+}
+
+/// What instances are told apart by before they are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stratify {
+    /// Their repositories.
+    Repo,
+    /// Nothing: all are one stratum.
+    None,
+}
+
+impl Stratify {
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Repo => "repo",
+            Self::None => "none",
+        }
+    }
+
+    /// The stratum of a repository's instances.
+    pub fn stratum(self, repo: &RepoName) -> String {
+        match self {
+            Self::Repo => repo.to_string(),
+            Self::None => "all".to_owned(),
+        }
+    }
+
+    /// Every instance with its stratum.
+    pub fn strata(self, rows: &[Instance]) -> Vec<(InstanceId, String)> {
+        rows.iter()
+            .map(|row| (row.instance_id.clone(), self.stratum(&row.repo)))
+            .collect()
+    }
+}
+
+/// Everything that a sample follows from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draw {
+    /// What it must be good for.
+    pub wanted: Wanted,
+    /// What each share is taken of.
+    pub stratify: Stratify,
+    /// What is drawn by.
+    pub seed: String,
+    /// The version that is drawn from.
+    pub parent: Parent,
+}
+
+impl Draw {
+    /// The command that draws it from the version in this folder.
+    pub fn command(&self, folder: &str) -> String {
+        format!(
+            "quarry sample {} --stratify {} --confidence {} --margin {} --seed {} --json",
+            quoted(folder),
+            self.stratify.name(),
+            self.wanted.confidence.value(),
+            self.wanted.margin.value(),
+            quoted(&self.seed)
+        )
+    }
+}
+
+/// A sample, with everything that it can be drawn again by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sample {
@@ -28,12 +131,61 @@ pub struct Sample {
     pub population: usize,
     /// How many were drawn.
     pub size: usize,
+    /// How often the interval holds the truth.
+    pub confidence: Level,
+    /// Half the interval's width.
+    pub margin: Level,
+    /// What each share was taken of.
+    pub stratify: Stratify,
     /// What was drawn by.
     pub seed: String,
+    /// The version that was drawn from.
+    pub parent: Parent,
     /// How many of each stratum: there, and drawn.
     pub strata: BTreeMap<String, (usize, usize)>,
     /// The instances, by their ids.
     pub instances: Vec<InstanceId>,
+}
+
+impl Sample {
+    /// What it says that it follows from.
+    pub fn draw(&self) -> Draw {
+        Draw {
+            wanted: Wanted {
+                confidence: self.confidence,
+                margin: self.margin,
+            },
+            stratify: self.stratify,
+            seed: self.seed.clone(),
+            parent: self.parent.clone(),
+        }
+    }
+
+    /// In what it is not `drawn`, which was drawn by what it says; `None` where it is that very sample.
+    pub fn fault(&self, drawn: &Self) -> Option<String> {
+        if self == drawn {
+            return None;
+        }
+        let lists = self.instances.len();
+        let missing = |of: &Self, from: &Self| {
+            of.instances
+                .iter()
+                .find(|id| !from.instances.contains(id))
+                .cloned()
+        };
+        Some(if self.size != lists {
+            format!(
+                "it lists {lists} instances, and says that {} were drawn",
+                self.size
+            )
+        } else if let Some(id) = missing(drawn, self) {
+            format!("`{id}`, which is drawn by its seed, is not in it")
+        } else if let Some(id) = missing(self, drawn) {
+            format!("`{id}` is in it, and is not drawn by its seed")
+        } else {
+            "its counts or its order are not those of what is drawn by its seed".to_owned()
+        })
+    }
 }
 
 /// How many of `population` must be looked at, at least.
@@ -41,8 +193,9 @@ pub fn size(population: usize, wanted: Wanted) -> usize {
     if population == 0 {
         return 0;
     }
-    let z = quantile(f64::midpoint(1.0, wanted.confidence));
-    let infinite = z * z / (4.0 * wanted.margin * wanted.margin);
+    let z = quantile(f64::midpoint(1.0, wanted.confidence.value()));
+    let margin = wanted.margin.value();
+    let infinite = z * z / (4.0 * margin * margin);
     let finite = infinite / (1.0 + (infinite - 1.0) / population as f64);
     // Ten digits are enough for any population; the rest is the machine's noise.
     let needed = ((finite * 1e6).round() / 1e6).ceil().max(1.0);
@@ -51,14 +204,15 @@ pub fn size(population: usize, wanted: Wanted) -> usize {
         .unwrap_or(population)
 }
 
-/// Draws a sample of the instances, given with their strata in any order. The same seed draws the same ones.
-pub fn sample(instances: &[(InstanceId, String)], wanted: Wanted, seed: &str) -> Sample {
+/// Draws a sample of the instances, given with their strata in any order. The same draw gives the same ones.
+pub fn sample(instances: &[(InstanceId, String)], draw: &Draw) -> Sample {
+    let seed = &draw.seed;
     let mut strata: BTreeMap<&str, Vec<(String, &InstanceId)>> = BTreeMap::new();
     for (id, stratum) in instances {
         let lot = sha256_hex(format!("{seed}\n{id}").as_bytes());
         strata.entry(stratum).or_default().push((lot, id));
     }
-    let total = size(instances.len(), wanted).max(strata.len());
+    let total = size(instances.len(), draw.wanted).max(strata.len());
     let sizes: Vec<usize> = strata.values().map(Vec::len).collect();
     let shares = shares(&sizes, total);
     let mut drawn = vec![];
@@ -72,7 +226,11 @@ pub fn sample(instances: &[(InstanceId, String)], wanted: Wanted, seed: &str) ->
     Sample {
         population: instances.len(),
         size: drawn.len(),
-        seed: seed.to_owned(),
+        confidence: draw.wanted.confidence,
+        margin: draw.wanted.margin,
+        stratify: draw.stratify,
+        seed: seed.clone(),
+        parent: draw.parent.clone(),
         strata: told,
         instances: drawn,
     }
@@ -124,21 +282,36 @@ mod tests {
 
     use super::*;
 
-    const USUAL: Wanted = Wanted {
-        confidence: 0.95,
-        margin: 0.05,
-    };
+    fn wanted(confidence: f64, margin: f64) -> Wanted {
+        Wanted {
+            confidence: Level::of(confidence).unwrap(),
+            margin: Level::of(margin).unwrap(),
+        }
+    }
+
+    fn usual() -> Wanted {
+        wanted(0.95, 0.05)
+    }
+
+    fn draw(seed: &str) -> Draw {
+        Draw {
+            wanted: usual(),
+            stratify: Stratify::Repo,
+            seed: seed.to_owned(),
+            parent: Parent {
+                name: "sample".into(),
+                version: "0.1.0".into(),
+                sha256: "ab".into(),
+            },
+        }
+    }
 
     #[test]
     fn sizes_are_cochrans() {
-        let ten = Wanted {
-            margin: 0.10,
-            ..USUAL
-        };
-        assert_eq!(size(634, ten), 84);
-        assert_eq!(size(634, USUAL), 240);
-        assert_eq!(size(1_000_000, USUAL), 385);
-        assert_eq!((size(0, USUAL), size(1, USUAL), size(3, USUAL)), (0, 1, 3));
+        assert_eq!(size(634, wanted(0.95, 0.10)), 84);
+        assert_eq!(size(634, usual()), 240);
+        assert_eq!(size(1_000_000, usual()), 385);
+        assert_eq!((size(0, usual()), size(1, usual()), size(3, usual())), (0, 1, 3));
         assert!((quantile(0.975) - 1.96).abs() < 1e-3 && (quantile(0.995) - 2.5758).abs() < 1e-3);
     }
 
@@ -152,16 +325,81 @@ mod tests {
             .collect()
     }
 
+    #[test]
+    fn what_is_written_down_draws_the_same_again() {
+        let instances = ids(&[30, 7]);
+        let drawn = sample(
+            &instances,
+            &Draw {
+                wanted: wanted(0.9, 0.123_456),
+                ..draw("it's 7")
+            },
+        );
+        let text = serde_json::to_string(&drawn).unwrap();
+        assert!(
+            text.contains(r#""confidence":0.9,"margin":0.123456,"stratify":"repo","seed":"it's 7""#),
+            "{text}"
+        );
+        let read: Sample = serde_json::from_str(&text).unwrap();
+        assert_eq!(read.fault(&sample(&instances, &read.draw())), None);
+        assert_eq!(
+            read.draw().command("a b"),
+            r"quarry sample 'a b' --stratify repo --confidence 0.9 --margin 0.123456 --seed 'it'\''s 7' --json"
+        );
+        assert!(serde_json::from_str::<Sample>(&text.replacen("0.9,", "1.0,", 1)).is_err());
+        assert_eq!(
+            (Level::of(0.0), Level::of(1.0), Level::of(f64::NAN)),
+            (None, None, None)
+        );
+    }
+
+    #[test]
+    fn a_sample_that_was_edited_is_told_from_what_is_drawn() {
+        let instances = ids(&[30, 7]);
+        let drawn = sample(
+            &instances,
+            &Draw {
+                wanted: wanted(0.9, 0.2),
+                ..draw("7")
+            },
+        );
+        let fault = |change: &dyn Fn(&mut Sample)| {
+            let mut edited = drawn.clone();
+            change(&mut edited);
+            edited
+                .fault(&sample(&instances, &edited.draw()))
+                .unwrap_or_default()
+        };
+        let first = drawn.instances[0].clone();
+        let size = drawn.size;
+        assert_eq!(
+            fault(&|sample| drop(sample.instances.remove(0))),
+            format!("it lists {} instances, and says that {size} were drawn", size - 1)
+        );
+        assert_eq!(
+            fault(&|sample| {
+                sample.instances.remove(0);
+                sample.size -= 1;
+            }),
+            format!("`{first}`, which is drawn by its seed, is not in it")
+        );
+        assert!(fault(&|sample| sample.seed.push('8')).contains("by its seed"));
+        assert!(
+            fault(&|sample| sample.margin = Level::of(0.9).unwrap()).contains("is not drawn by its seed")
+        );
+        assert!(fault(&|sample| sample.population += 1).contains("its counts"));
+    }
+
     proptest! {
         #[test]
         fn every_stratum_has_its_share_whatever_the_order(strata in prop::collection::vec(1_usize..80, 1..6), seed in "[a-z]{1,4}") {
             let instances = ids(&strata);
-            let drawn = sample(&instances, USUAL, &seed);
+            let drawn = sample(&instances, &draw(&seed));
             let mut turned = instances.clone();
             turned.reverse();
-            prop_assert_eq!(&drawn, &sample(&turned, USUAL, &seed));
-            prop_assert!(drawn.size >= size(instances.len(), USUAL));
-            let wanted = size(instances.len(), USUAL).max(strata.len());
+            prop_assert_eq!(&drawn, &sample(&turned, &draw(&seed)));
+            prop_assert!(drawn.size >= size(instances.len(), usual()));
+            let wanted = size(instances.len(), usual()).max(strata.len());
             for (there, taken) in drawn.strata.values() {
                 prop_assert!(*taken >= 1 && taken <= there);
                 let share = there * wanted / instances.len();

@@ -9,6 +9,7 @@ use camino::Utf8Path;
 use quarry::audit::diff::Diff;
 use quarry::audit::funnel::Audit;
 use quarry::domain::attempt::Stage;
+use quarry::domain::hash::sha256_hex;
 use quarry::emit::instance::Instance;
 use quarry::evaluate::Report;
 use quarry::evaluate::result::{Class, RunResult};
@@ -332,6 +333,10 @@ fn people_judge_it(workspace: &Path, version: &Path, rows: &[Instance]) {
         succeed(quarry(workspace).args(["sample", version, "--margin", "0.3", "--seed", "7", "--json"]));
     let sample: serde_json::Value = serde_json::from_slice(&drawn.stdout).unwrap();
     std::fs::write(workspace.join("sample.json"), &drawn.stdout).unwrap();
+    let told = (&sample["confidence"], &sample["margin"], &sample["stratify"]);
+    assert_eq!(told, (&0.95_f64.into(), &0.3_f64.into(), &"repo".into()));
+    let sums = sha256_hex(&std::fs::read(format!("{version}/SHA256SUMS")).unwrap());
+    assert_eq!(sample["parent"]["sha256"], sums);
     let drawn: Vec<&str> = sample["instances"]
         .as_array()
         .unwrap()
@@ -351,6 +356,16 @@ fn people_judge_it(workspace: &Path, version: &Path, rows: &[Instance]) {
             "sheets",
         ])
     };
+    let mut edited = sample.clone();
+    edited["instances"].as_array_mut().unwrap().pop();
+    std::fs::write(workspace.join("sample.json"), edited.to_string()).unwrap();
+    let refused = export().output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&refused.stdout).unwrap();
+    assert_eq!(refused.status.code(), Some(3), "{said}");
+    let hint = said["error"]["hints"][0].as_str().unwrap();
+    assert!(hint.contains("--confidence 0.95 --margin 0.3 --seed 7"), "{hint}");
+    std::fs::write(workspace.join("sample.json"), sample.to_string()).unwrap();
+
     succeed(&mut export());
     assert!(workspace.join("sheets/ben.html").exists() && workspace.join("sheets/questions.toml").exists());
 
@@ -393,6 +408,10 @@ fn people_judge_it(workspace: &Path, version: &Path, rows: &[Instance]) {
     whole.args(["--adjudicated", decided]);
     let said: serde_json::Value = serde_json::from_slice(&succeed(&mut whole).stdout).unwrap();
     assert_eq!(said["annotation"]["kept"], drawn.len() as u64 - 1, "{said}");
+    let recorded = &said["annotation"]["sample"];
+    for key in ["confidence", "margin", "stratify", "seed", "population", "size"] {
+        assert_eq!(recorded[key], sample[key], "{key}");
+    }
     let child = workspace.join("manifests/sample-verified/0.1.0");
     succeed(quarry(workspace).arg("emit").arg("--verify").arg(&child));
     let again: serde_json::Value = serde_json::from_slice(&succeed(&mut whole).stdout).unwrap();

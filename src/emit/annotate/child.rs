@@ -6,7 +6,6 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::record::{ANNOTATIONS, Annotation, AnnotationRow, Parent};
-use super::sheet::sums_hash;
 use crate::domain::decision::Verdict;
 use crate::domain::ids::{CandidateId, InstanceId, RuleId};
 use crate::emit::assemble::{DOCS, Files, INSTANCES, LOG, MANIFEST, VARIANTS, compress, counts};
@@ -147,11 +146,7 @@ pub fn child(
             kept.insert(id.instance());
         }
     }
-    manifest.parent = Some(Parent {
-        name: manifest.dataset.name.clone(),
-        version: manifest.dataset.version.clone(),
-        sha256: sums_hash(parent),
-    });
+    manifest.parent = Some(Parent::of(&manifest.dataset, parent));
     manifest.dataset.name.clone_from(&name.name);
     manifest.dataset.version.clone_from(&name.version);
     tool_version.clone_into(&mut manifest.tool.version);

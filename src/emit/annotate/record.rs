@@ -6,8 +6,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::questions::Question;
+use super::sheet::sums_hash;
 use crate::domain::ids::InstanceId;
 use crate::domain::rate::Share;
+use crate::emit::assemble::Files;
+use crate::emit::manifest::DatasetName;
+use crate::emit::sample::{Level, Sample, Stratify};
 
 /// The rows' file.
 pub const ANNOTATIONS: &str = "annotations.jsonl";
@@ -22,6 +26,17 @@ pub struct Parent {
     pub version: String,
     /// SHA-256 of its `SHA256SUMS`: it stands for every file.
     pub sha256: String,
+}
+
+impl Parent {
+    /// The version of these files, as another one names it.
+    pub fn of(dataset: &DatasetName, files: &Files) -> Self {
+        Self {
+            name: dataset.name.clone(),
+            version: dataset.version.clone(),
+            sha256: sums_hash(files),
+        }
+    }
 }
 
 /// What people said of one instance.
@@ -161,10 +176,42 @@ pub struct Drawn {
     pub population: u64,
     /// How many were drawn.
     pub size: u64,
+    /// How often the interval holds the truth; this and what each share was taken of are missing where they were not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub confidence: Option<Level>,
+    /// Half the interval's width.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<f64>", range(min = 0.0, max = 1.0))]
+    pub margin: Option<Level>,
+    /// What each share was taken of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stratify: Option<Stratify>,
     /// What they were drawn by.
     pub seed: String,
     /// How many of each stratum.
     pub strata: Vec<DrawnStratum>,
+}
+
+impl From<&Sample> for Drawn {
+    fn from(sample: &Sample) -> Self {
+        let strata = sample.strata.iter();
+        Self {
+            population: sample.population as u64,
+            size: sample.size as u64,
+            confidence: Some(sample.confidence),
+            margin: Some(sample.margin),
+            stratify: Some(sample.stratify),
+            seed: sample.seed.clone(),
+            strata: strata
+                .map(|(name, (instances, drawn))| DrawnStratum {
+                    name: name.clone(),
+                    instances: *instances as u64,
+                    drawn: *drawn as u64,
+                })
+                .collect(),
+        }
+    }
 }
 
 /// One stratum of a sample.

@@ -334,6 +334,9 @@ fn what_was_not_drawn_goes_with_that_reason() {
     let drawn = Drawn {
         population: 2,
         size: 1,
+        confidence: None,
+        margin: None,
+        stratify: None,
         seed: "7".into(),
         strata: vec![],
     };

@@ -12,13 +12,13 @@ use crate::emit::annotate::child::{Name, child};
 use crate::emit::annotate::form::{self, Page};
 use crate::emit::annotate::judge::{Judged, decide, everything, judge};
 use crate::emit::annotate::questions::{self, Question};
-use crate::emit::annotate::record::{AnnotationRow, Drawn, DrawnStratum};
+use crate::emit::annotate::record::{AnnotationRow, Drawn, Parent};
 use crate::emit::annotate::sheet::{self, Asked, Sheet};
 use crate::emit::annotate::{AnnotateError, Annotation, Fault, summary};
 use crate::emit::assemble::Files;
 use crate::emit::export::Version;
 use crate::emit::instance::Instance;
-use crate::emit::sample::Sample;
+use crate::emit::sample::{Draw, Sample, sample as redraw};
 use crate::emit::versions::{self, Release, VersionError};
 use crate::emit::{EmitError, canonical};
 
@@ -126,9 +126,9 @@ fn read(about: &About) -> Result<Asking, RunError> {
     let (drawn, due) = match &about.sample {
         None => (None, everything(ids, &questions)),
         Some(file) => {
-            let sample = read_sample(file, &given(file)?, &version)?;
+            let sample = read_sample(file, &given(file)?, &about.folder, &version, &files)?;
             let due = everything(&sample.instances, &questions);
-            (Some(drawn(&sample)), due)
+            (Some(Drawn::from(&sample)), due)
         }
     };
     Ok(Asking {
@@ -142,52 +142,47 @@ fn read(about: &About) -> Result<Asking, RunError> {
     })
 }
 
-fn read_sample(file: &Utf8Path, bytes: &[u8], version: &Version) -> Result<Sample, AnnotateError> {
-    let fault = |line, what| {
+/// Reads a sample and draws it again: what is recorded of it must be what was looked at.
+fn read_sample(
+    file: &Utf8Path,
+    bytes: &[u8],
+    folder: &Utf8Path,
+    version: &Version,
+    files: &Files,
+) -> Result<Sample, AnnotateError> {
+    let fault = |line, what, command: &str| {
         let fault = Fault {
             line,
             what,
-            hint: "give what `quarry sample MANIFEST --seed … --json` printed for this very version"
-                .to_owned(),
+            hint: format!("draw it again, by the same seed: `{command} > {file}`"),
         };
         AnnotateError::text("sample", file.as_str(), fault)
     };
-    let sample: Sample =
-        serde_json::from_slice(bytes).map_err(|error| fault(error.line().max(1), error.to_string()))?;
-    if sample.population != version.instances.len() {
+    let usual = format!("quarry sample {folder} --seed … --json");
+    let sample: Sample = serde_json::from_slice(bytes)
+        .map_err(|error| fault(error.line().max(1), error.to_string(), &usual))?;
+    let parent = Parent::of(&version.manifest.dataset, files);
+    let draw = Draw {
+        parent: parent.clone(),
+        ..sample.draw()
+    };
+    let command = draw.command(folder.as_str());
+    if sample.parent != parent {
+        let named = |of: &Parent| {
+            let sha256: String = of.sha256.chars().take(12).collect();
+            format!("`{}` {} ({sha256})", of.name, of.version)
+        };
         let what = format!(
-            "it is of {} instances, the version has {}",
-            sample.population,
-            version.instances.len()
+            "it was drawn from {}, not from {}",
+            named(&sample.parent),
+            named(&parent)
         );
-        return Err(fault(1, what));
+        return Err(fault(1, what, &command));
     }
-    let known = |id: &InstanceId| version.instances.iter().any(|row| row.instance_id == *id);
-    if let Some(stranger) = sample.instances.iter().find(|id| !known(id)) {
-        let text = String::from_utf8_lossy(bytes);
-        let line = text.lines().position(|line| line.contains(stranger.as_str()));
-        return Err(fault(
-            line.map_or(1, |line| line + 1),
-            format!("`{stranger}` is no instance of the version"),
-        ));
-    }
-    Ok(sample)
-}
-
-fn drawn(sample: &Sample) -> Drawn {
-    let strata = sample
-        .strata
-        .iter()
-        .map(|(name, (instances, drawn))| DrawnStratum {
-            name: name.clone(),
-            instances: *instances as u64,
-            drawn: *drawn as u64,
-        });
-    Drawn {
-        population: sample.population as u64,
-        size: sample.size as u64,
-        seed: sample.seed.clone(),
-        strata: strata.collect(),
+    let drawn = redraw(&sample.stratify.strata(&version.instances), &draw);
+    match sample.fault(&drawn) {
+        None => Ok(sample),
+        Some(what) => Err(fault(1, what, &command)),
     }
 }
 
