@@ -37,6 +37,7 @@ mod status;
 pub mod strip;
 mod strip_one;
 mod strip_policy;
+mod usage;
 
 use std::process::ExitCode as ProcessCode;
 
@@ -49,7 +50,10 @@ use session::Session;
 
 /// Reads the command line, does what it says, and tells the shell how it ended.
 pub fn main() -> ProcessCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return unread(&said),
+    };
     let printer = Printer {
         json: cli.global.json,
         quiet: cli.global.quiet,
@@ -62,6 +66,21 @@ pub fn main() -> ProcessCode {
             error.exit.into()
         }
     }
+}
+
+/// Shows what clap says of the command line: help, the version, or what is wrong with it, with `--json` also as a document.
+fn unread(said: &clap::Error) -> ProcessCode {
+    let _ = said.print();
+    if !said.use_stderr() {
+        return ExitCode::Success.into();
+    }
+    let printer = Printer {
+        json: usage::asks_for_json(std::env::args_os()),
+        quiet: false,
+    };
+    let error = usage::refusal(&said.render().to_string());
+    printer.document(&error);
+    error.exit.into()
 }
 
 /// `-vv` and more shows what the program does inside; `QUARRY_LOG` narrows it.

@@ -63,19 +63,25 @@ impl Printer {
         }
     }
 
+    /// Writes an error as a JSON document, with `--json`; a person is told elsewhere.
+    pub fn document(self, error: &CliError) {
+        if !self.json {
+            return;
+        }
+        let document = serde_json::json!({
+            "error": {
+                "kind": error.kind(),
+                "message": error.to_string(),
+                "hints": error.hints,
+                "exit_code": error.exit as u8,
+            }
+        });
+        let _ = out(text::json(&format!("{document:#}\n")).as_bytes());
+    }
+
     /// Writes an error and its hints to standard error; with `--json` also as a JSON document on standard output.
     pub fn error(self, error: &CliError) {
-        if self.json {
-            let document = serde_json::json!({
-                "error": {
-                    "kind": error.kind(),
-                    "message": error.to_string(),
-                    "hints": error.hints,
-                    "exit_code": error.exit as u8,
-                }
-            });
-            let _ = out(text::json(&format!("{document:#}\n")).as_bytes());
-        }
+        self.document(error);
         let mut told = format!("error: failed to {error}\n");
         for hint in &error.hints {
             told.push_str("hint: ");

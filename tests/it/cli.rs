@@ -224,7 +224,40 @@ fn completions_know_every_verb() {
             String::from_utf8_lossy(&script.stdout).contains("explain"),
             "{shell}"
         );
+        let told = succeed(quarry(folder.path()).args(["completions", shell, "--json"]));
+        let told: Value = serde_json::from_slice(&told.stdout).unwrap();
+        assert_eq!(told["shell"], shell);
+        assert_eq!(
+            told["script"].as_str().unwrap().as_bytes(),
+            script.stdout,
+            "{shell}"
+        );
     }
+}
+
+#[test]
+fn a_command_line_that_cannot_be_read_is_told_in_both_forms() {
+    let folder = tempfile::tempdir().unwrap();
+    for line in [
+        ["run", "--sample"].as_slice(),
+        &["run", "x", "--sandbox", "non"],
+        &["status", "extra"],
+        &["annotate"],
+        &["frobnicate"],
+    ] {
+        let (code, stdout, stderr) = run(quarry(folder.path()).args(line));
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{line:?}");
+        let (code, stdout, told) = run(quarry(folder.path()).arg("--json").args(line));
+        assert_eq!(code, Some(2), "{line:?}");
+        assert!(!stderr.is_empty() && !told.is_empty(), "{line:?}");
+        let error: Value = serde_json::from_str(&stdout).unwrap();
+        assert_eq!(error["error"]["kind"], "usage", "{line:?}");
+        assert_eq!(error["error"]["exit_code"], 2);
+        assert!(!error["error"]["hints"].as_array().unwrap().is_empty());
+    }
+    let (code, stdout, _) = run(quarry(folder.path()).args(["--json", "--version"]));
+    assert_eq!(code, Some(0));
+    assert!(stdout.starts_with("quarry "), "{stdout}");
 }
 
 #[test]
