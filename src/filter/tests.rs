@@ -153,6 +153,56 @@ fn known_facts_decide() {
     }
 }
 
+/// A rule may compare only the words that checking knows: these are all that a candidate can have.
+#[test]
+fn every_word_that_a_candidate_can_have_may_be_compared() {
+    let keeps = |keep: &str, candidate: &Candidate| {
+        assert_eq!(verdict_of(keep, candidate), Ok(Verdict::Keep), "{keep}");
+    };
+    let mut candidate = candidate();
+    for (kind, word) in [
+        (MergeKind::Merge, "merge"),
+        (MergeKind::Squash, "squash"),
+        (MergeKind::Rebase, "rebase"),
+        (MergeKind::FastForward, "fast-forward"),
+    ] {
+        candidate.merge.kind = kind;
+        keeps(&format!("(pr.merge_kind == '{word}')"), &candidate);
+    }
+    for (change, word) in [
+        (ChangeKind::Added, "added"),
+        (ChangeKind::Deleted, "deleted"),
+        (ChangeKind::Modified, "modified"),
+        (ChangeKind::Renamed, "renamed"),
+        (ChangeKind::TypeChanged, "type-changed"),
+    ] {
+        candidate.files[0].change = change;
+        keeps(&format!("gold.changes.all(c, c.change == '{word}')"), &candidate);
+    }
+    for (entry, word) in [
+        (EntryKind::File, "file"),
+        (EntryKind::Symlink, "symlink"),
+        (EntryKind::Submodule, "submodule"),
+    ] {
+        candidate.files[0].entry = entry;
+        keeps(&format!("gold.changes.all(c, c.entry == '{word}')"), &candidate);
+    }
+    for (place, word) in [
+        (FoundIn::Title, "title"),
+        (FoundIn::Body, "body"),
+        (FoundIn::MergeMessage, "merge-message"),
+        (FoundIn::CommitMessage(candidate.head), "commit-message"),
+        (FoundIn::Linked, "linked"),
+    ] {
+        candidate.references = vec![reference(5, true)];
+        candidate.references[0].found_in = place;
+        keeps(
+            &format!("issues.references.exists(r, r.found_in == '{word}')"),
+            &candidate,
+        );
+    }
+}
+
 #[test]
 fn what_is_unknown_is_undecided_unless_the_rest_settles_it() {
     let candidate = candidate();
@@ -385,6 +435,7 @@ fn every_fact_of_a_candidate_is_as_the_table_says() {
             | (Datum::Int(_), Type::Int)
             | (Datum::Text(_), Type::String)
             | (Datum::Time(_), Type::Timestamp) => true,
+            (Datum::Text(text), Type::Word(words)) => words.iter().any(|word| **word == **text),
             (Datum::List(items), Type::List(element)) => items.iter().all(|item| fits(item, element)),
             (Datum::Record(fields), Type::Record(record)) => {
                 fields.len() == record.fields.len()

@@ -67,7 +67,9 @@ pub fn check_condition(text: &str) -> Result<Checked, Vec<Fault>> {
         let message = format!("this gives {}, a condition must give bool", article(&ty));
         let hint = match ty {
             Type::Int | Type::Double => Some("compare it, for example `… > 0`".to_owned()),
-            Type::List(_) | Type::String => Some("ask for its size, for example `size(…) > 0`".to_owned()),
+            Type::List(_) | Type::String | Type::Word(_) => {
+                Some("ask for its size, for example `size(…) > 0`".to_owned())
+            }
             _ => None,
         };
         walk.fault(0..text.trim_end().len(), message, hint);

@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 use serde::Serialize;
 
 use super::types::{Field, Record, Type};
+use crate::domain::notes::Kind;
 use crate::domain::patch::Part;
 
 /// When a fact becomes available.
@@ -192,11 +193,11 @@ facts! {
         PrAuthor "pr.author" Type::String, Git, No, No, "the account that opened it";
         PrLabels "pr.labels" Type::list(Type::String), Git, No, No, "its labels";
         PrMilestone "pr.milestone" Type::String, Git, No, No, "its milestone's title; `\"\"` when it has none";
-        PrReview "pr.review" Type::String, Git, No, No, "what its reviewers decided: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED`; `\"\"` when nobody had to";
+        PrReview "pr.review" Type::Word(&REVIEWS), Git, No, No, "what its reviewers decided: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED`; `\"\"` when nobody had to";
         PrCommits "pr.commits" Type::Int, Git, Yes, No, "how many commits it has";
         PrSubjects "pr.subjects" Type::list(Type::String), Git, Sometimes, No, "the first lines of its commits' messages, oldest first (known when no commit was left out)";
         PrBranch "pr.branch" Type::String, Git, Yes, No, "the branch it was merged into";
-        PrMergeKind "pr.merge_kind" Type::String, Git, Yes, No, "how it was merged: `merge`, `squash`, `rebase` or `fast-forward`";
+        PrMergeKind "pr.merge_kind" Type::Word(&MERGES), Git, Yes, No, "how it was merged: `merge`, `squash`, `rebase` or `fast-forward`";
         PrIsRevert "pr.is_revert" Type::Bool, Git, Yes, No, "it undoes another change";
         PrIsBackport "pr.is_backport" Type::Bool, Git, Yes, No, "it carries a change from another branch (a backport or a cherry-pick)";
         PrRelease "pr.release" Type::String, Git, Yes, Sometimes, "the nearest release tag below its base, or the row's `version`; `\"\"` when there is none";
@@ -223,7 +224,7 @@ facts! {
         PatchSymlinks "patch.symlinks" Type::Int, Git, Yes, No, "how many files of the diff are symbolic links";
         PatchModeChanges "patch.mode_changes" Type::Int, Git, Yes, No, "how many files of the diff change their mode";
         NotesEntries "notes.entries" Type::list(Type::Record(&NOTE)), Git, AtLeast, No, "what entries of the project's release notes tell of it (git alone may not know whose issue an entry names)";
-        NotesKinds "notes.kinds" Type::list(Type::String), Git, AtLeast, No, "the kinds of those entries, each once: `feature`, `enhancement`, `new-check`, `extension`, `fix` …";
+        NotesKinds "notes.kinds" Type::list(Type::Word(&KINDS)), Git, AtLeast, No, "the kinds of those entries, each once: `feature`, `enhancement`, `new-check`, `extension`, `fix` …";
         OracleFailToPass "oracle.fail_to_pass" Type::list(Type::String), Oracle, Yes, Sometimes, "tests that pass in no run before gold and in every run after";
         OraclePassToPass "oracle.pass_to_pass" Type::list(Type::String), Oracle, Yes, Sometimes, "tests that pass in every run on both sides";
         OraclePassToFail "oracle.pass_to_fail" Type::list(Type::String), Oracle, Yes, No, "tests that pass in every run before gold and in none after";
@@ -239,6 +240,23 @@ facts! {
         OracleRunsAfter "oracle.runs_after" Type::Int, Oracle, Yes, No, "runs made after gold";
     }
 }
+
+static MERGES: [&str; 4] = ["merge", "squash", "rebase", "fast-forward"];
+/// GitHub's own words; none where nobody had to.
+static REVIEWS: [&str; 4] = ["APPROVED", "CHANGES_REQUESTED", "REVIEW_REQUIRED", ""];
+static CHANGES: [&str; 5] = ["added", "deleted", "modified", "renamed", "type-changed"];
+static ENTRIES: [&str; 3] = ["file", "symlink", "submodule"];
+static PLACES: [&str; 5] = ["title", "body", "merge-message", "commit-message", "linked"];
+static EVIDENCE: [&str; 6] = ["named", "fragment", "line", "api", "closes", "mentions"];
+static KINDS: [&str; Kind::ALL.len()] = {
+    let mut names = [""; Kind::ALL.len()];
+    let mut at = 0;
+    while at < names.len() {
+        names[at] = Kind::ALL[at].name();
+        at += 1;
+    }
+    names
+};
 
 /// One file of a diff.
 pub static CHANGE: Record = Record {
@@ -256,12 +274,12 @@ pub static CHANGE: Record = Record {
         },
         Field {
             name: "change",
-            ty: Type::String,
+            ty: Type::Word(&CHANGES),
             meaning: "`added`, `deleted`, `modified`, `renamed` or `type-changed`",
         },
         Field {
             name: "entry",
-            ty: Type::String,
+            ty: Type::Word(&ENTRIES),
             meaning: "`file`, `symlink` or `submodule`",
         },
         Field {
@@ -308,7 +326,7 @@ pub static REFERENCE: Record = Record {
         },
         Field {
             name: "found_in",
-            ty: Type::String,
+            ty: Type::Word(&PLACES),
             meaning: "`title`, `body`, `merge-message`, `commit-message`, or `linked` (the forge's own link)",
         },
         Field {
@@ -330,7 +348,7 @@ pub static NOTE: Record = Record {
         },
         Field {
             name: "kind",
-            ty: Type::String,
+            ty: Type::Word(&KINDS),
             meaning: "`feature`, `enhancement`, `new-check`, `extension`, `performance`, `fix`, `security`, `deprecation`, `removal`, `breaking`, `change`, `documentation`, `dependencies`, `internal` or `unknown`",
         },
         Field {
@@ -345,7 +363,7 @@ pub static NOTE: Record = Record {
         },
         Field {
             name: "evidence",
-            ty: Type::String,
+            ty: Type::Word(&EVIDENCE),
             meaning: "what shows that it is about this pull request: `named`, `fragment`, `line`, `api`, `closes` or `mentions`",
         },
     ],
@@ -417,6 +435,14 @@ impl Serialize for FactId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mine::release_notes::resolve::Evidence as E;
+
+    #[test]
+    fn every_evidence_is_a_word_of_a_note() {
+        for evidence in [E::Named, E::Fragment, E::Line, E::Api, E::Closes, E::Mentions] {
+            assert!(EVIDENCE.contains(&evidence.name()), "{evidence:?}");
+        }
+    }
 
     #[test]
     fn names_are_unique_and_every_id_has_its_row() {

@@ -48,6 +48,18 @@ pub(super) fn for_field(record: &Record, field: &str) -> String {
         .map_or_else(|| format!("its fields are {}", quoted(&names)), did_you_mean)
 }
 
+/// Hint for a word that is none of those that a value is among.
+pub(super) fn for_value(words: &[&'static str], word: &str) -> String {
+    let written = words.iter().copied().filter(|known| !known.is_empty());
+    nearest(word, written).map_or_else(
+        || {
+            let all: Vec<String> = words.iter().map(|word| format!("`'{word}'`")).collect();
+            format!("it is one of {}", all.join(", "))
+        },
+        did_you_mean,
+    )
+}
+
 /// Hint for a function that does not exist.
 pub(super) fn for_function(name: &str) -> String {
     let names: Vec<&str> = FUNCTIONS

@@ -6,6 +6,7 @@ use super::types::Type;
 
 /// What an operator gives for two operands, if it takes them.
 pub(super) fn binary(name: &str, left: &Type, right: &Type) -> Option<Type> {
+    let (left, right) = (left.plain(), right.plain());
     let same_number = left.is_number() && right.is_number() && left.fits(right);
     match name {
         operators::EQUALS | operators::NOT_EQUALS => left.equatable(right).then_some(Type::Bool),
@@ -46,7 +47,7 @@ pub(super) fn binary(name: &str, left: &Type, right: &Type) -> Option<Type> {
 
 /// What to write instead, where the types tell what was meant.
 pub(super) fn binary_hint(name: &str, left: &Type, right: &Type) -> Option<String> {
-    match (name, left, right) {
+    match (name, left.plain(), right.plain()) {
         (operators::IN, _, Type::String) => Some("a text is searched with `text.contains(…)`".to_owned()),
         (_, Type::List(_), Type::Int) | (_, Type::Int, Type::List(_)) => {
             Some("ask for the list's size, for example `size(…) == 1`".to_owned())

@@ -135,6 +135,42 @@ fn values_written_out_must_be_readable() {
 }
 
 #[test]
+fn a_word_that_no_value_is_is_answered_with_the_nearest() {
+    insta::assert_snapshot!(faults("notes.kinds.exists(k, k == 'featur')"), @"['featur'] `featur` is none of the values that this can have (did you mean `feature`?)");
+    insta::assert_snapshot!(faults("'fixs' in notes.kinds || pr.merge_kind != 'Squash'"), @"
+    ['fixs'] `fixs` is none of the values that this can have (did you mean `fix`?)
+    ['Squash'] `Squash` is none of the values that this can have (did you mean `squash`?)
+    ");
+    insta::assert_snapshot!(faults("notes.entries.exists(n, n.kind in ['feature', 'bug'] && n.evidence == 'lines')"), @"
+    ['bug'] `bug` is none of the values that this can have (it is one of `'feature'`, `'enhancement'`, `'new-check'`, `'extension'`, `'performance'`, `'fix'`, `'security'`, `'deprecation'`, `'removal'`, `'breaking'`, `'change'`, `'documentation'`, `'dependencies'`, `'internal'`, `'unknown'`)
+    ['lines'] `lines` is none of the values that this can have (did you mean `line`?)
+    ");
+    insta::assert_snapshot!(faults("pr.review == 'APPROVE' || notes.kinds.filter(k, k != 'fix')[0] == 'feat'"), @"
+    ['APPROVE'] `APPROVE` is none of the values that this can have (did you mean `APPROVED`?)
+    ['feat'] `feat` is none of the values that this can have (did you mean `feature`?)
+    ");
+    insta::assert_snapshot!(faults("gold.changes.all(c, (c.binary ? 'add' : 'added') == c.change) && issues.references.map(r, r.found_in) == ['bodies']"), @"
+    ['add'] `add` is none of the values that this can have (did you mean `added`?)
+    ['bodies'] `bodies` is none of the values that this can have (it is one of `'title'`, `'body'`, `'merge-message'`, `'commit-message'`, `'linked'`)
+    ");
+}
+
+#[test]
+fn words_are_text_that_may_be_searched_and_mixed_with_other_text() {
+    for text in [
+        "pr.review == '' || pr.review == 'APPROVED'",
+        "pr.merge_kind.startsWith('squ') && size(pr.merge_kind) > 3 && pr.merge_kind + '!' == 'squash!'",
+        "notes.kinds.exists(k, k == pr.title) && pr.title in notes.kinds",
+        "(pr.merged ? pr.merge_kind : 'none') == 'none' && [pr.merge_kind, 'none'][0] == 'none'",
+        "(pr.merged ? 'none' : pr.merge_kind) == 'none' && string(pr.merge_kind) == 'none'",
+        "notes.kinds.map(k, k + 's') == ['features'] && pr.merge_kind < 'n'",
+        "notes.entries.exists(n, n.version == 'unreleased' && n.kind in notes.kinds)",
+    ] {
+        assert!(faults(text).starts_with("fine"), "{text}: {}", faults(text));
+    }
+}
+
+#[test]
 fn what_does_not_parse_is_said_in_plain_words() {
     insta::assert_snapshot!(faults("gold.files = 1"), @"[=] this is not part of the language (two values are compared with `==`)");
     insta::assert_snapshot!(faults("gold.files == "), @"[] the expression ends too early (-)");

@@ -13,6 +13,8 @@ pub enum Type {
     Double,
     /// Text.
     String,
+    /// Text that is one of these words.
+    Word(&'static [&'static str]),
     /// A moment, in UTC.
     Timestamp,
     /// A length of time.
@@ -24,6 +26,8 @@ pub enum Type {
     /// Not known: the element of an empty list, or what follows an error already reported. Fits everything.
     Any,
 }
+
+static STRING: Type = Type::String;
 
 /// A value with named fields.
 #[derive(Debug, PartialEq, Eq)]
@@ -58,12 +62,29 @@ impl Type {
         Self::List(Box::new(element))
     }
 
+    /// What operators see of it: a word is text.
+    pub fn plain(&self) -> &Self {
+        match self {
+            Self::Word(_) => &STRING,
+            other => other,
+        }
+    }
+
+    /// The words that its values, or its list's elements, are among; `None` where any may be.
+    pub fn words(&self) -> Option<&'static [&'static str]> {
+        match self {
+            Self::Word(words) => Some(*words),
+            Self::List(element) => element.words(),
+            _ => None,
+        }
+    }
+
     /// Whether a value of this type can stand where `other` is wanted, or the other way round.
     pub fn fits(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Any, _) | (_, Self::Any) => true,
             (Self::List(left), Self::List(right)) => left.fits(right),
-            _ => self == other,
+            _ => self.plain() == other.plain(),
         }
     }
 
@@ -82,12 +103,15 @@ impl Type {
         !matches!(self, Self::List(_) | Self::Record(_))
     }
 
-    /// The more exact of two types that fit: `list<any>` with `list<int>` is `list<int>`.
+    /// The more exact of two types that fit, with every value of both: `list<any>` with `list<int>` is `list<int>`.
     #[must_use]
     pub fn join(self, other: Self) -> Self {
         match (self, other) {
             (Self::Any, known) | (known, Self::Any) => known,
             (Self::List(left), Self::List(right)) => Self::list(left.join(*right)),
+            (left @ Self::Word(_), right) if left == right => left,
+            // Other words may be among them.
+            (Self::Word(_), _) => Self::String,
             (left, _) => left,
         }
     }
@@ -99,7 +123,7 @@ impl fmt::Display for Type {
             Self::Bool => f.write_str("bool"),
             Self::Int => f.write_str("int"),
             Self::Double => f.write_str("double"),
-            Self::String => f.write_str("string"),
+            Self::String | Self::Word(_) => f.write_str("string"),
             Self::Timestamp => f.write_str("timestamp"),
             Self::Duration => f.write_str("duration"),
             Self::List(element) => write!(f, "list<{element}>"),

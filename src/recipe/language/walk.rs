@@ -350,6 +350,13 @@ impl<'a> Walk<'a> {
             },
             (_, [left, right]) => {
                 let (left_type, right_type) = (self.node(left), self.node(right));
+                if matches!(
+                    name.as_str(),
+                    operators::EQUALS | operators::NOT_EQUALS | operators::IN
+                ) {
+                    self.compared(&left_type, right);
+                    self.compared(&right_type, left);
+                }
                 binary(&name, &left_type, &right_type).unwrap_or_else(|| {
                     let shown = name.trim_matches('_').trim_start_matches('@');
                     let hint = binary_hint(&name, &left_type, &right_type);
@@ -361,6 +368,32 @@ impl<'a> Walk<'a> {
                 })
             }
             _ => self.fault(here, format!("`{name}` is not part of the rule language"), None),
+        }
+    }
+
+    /// A word that is compared with a value of few words must be one of them: with any other, the rule never holds, or always.
+    fn compared(&mut self, ty: &Type, other: &IdedExpr) {
+        let Some(words) = ty.words() else { return };
+        match &other.expr {
+            Expr::Literal(LiteralValue::String(text)) if !words.contains(&text.inner()) => {
+                let word = text.inner();
+                self.fault(
+                    place(other, self.info),
+                    format!("`{word}` is none of the values that this can have"),
+                    Some(names::for_value(words, word)),
+                );
+            }
+            Expr::List(list) => {
+                for element in &list.elements {
+                    self.compared(ty, element);
+                }
+            }
+            Expr::Call(call) if call.func_name == operators::CONDITIONAL => {
+                for side in call.args.iter().skip(1) {
+                    self.compared(ty, side);
+                }
+            }
+            _ => {}
         }
     }
 
