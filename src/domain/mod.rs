@@ -26,8 +26,10 @@
 //! | [`settings`] | the files in which projects write their settings, with their lines |
 //! | [`hash`] | content hashes and keys |
 //! | [`licence`] | the licence that a repository's own files name |
+//! | [`address`] | an address as it may be shown |
 //! | [`base64`] | bytes as text |
 
+pub mod address;
 pub mod advice;
 pub mod attempt;
 pub mod base64;

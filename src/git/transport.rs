@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::error::GitError;
 use super::mirror::Mirror;
 use super::program::{Settings, git, in_dir, last_words, succeed};
+use crate::domain::address::shown;
 
 /// Refs in one transfer. What a transfer brought stays, so that a killed clone goes on after the last one.
 const BATCH: usize = 1000;
@@ -37,8 +38,8 @@ pub fn is_url(text: &str) -> bool {
 /// Makes `into` a bare mirror of `url`, or brings the one that is there up to date: all branches, tags and pull-request
 /// heads; branches and tags that the other side removed are removed. Only what is new is asked for, a thousand refs at a
 /// time; a call that was cut off, even by a kill, is taken up by the next one after the last thousand that came whole.
-/// Nothing is asked on a terminal and no credential helper runs. `progress` gets git's own words; `stop` is asked again
-/// and again.
+/// Nothing is asked on a terminal and no credential helper runs. A user and a password in `url` are used, and neither kept
+/// in the mirror nor told in an error. `progress` gets git's own words; `stop` is asked again and again.
 ///
 /// # Errors
 /// When git cannot run, the folder cannot be written, or the other side refuses.
@@ -117,8 +118,8 @@ fn fetch(
         return Ok(Transfer::Done);
     }
     Err(GitError::Transfer {
-        url: url.to_owned(),
-        detail: last_words(&words),
+        url: shown(url),
+        detail: shown(&last_words(&words)),
     })
 }
 
@@ -142,8 +143,8 @@ fn remote_refs(url: &str, into: &Path) -> Result<Remote, GitError> {
     ]);
     let text = succeed(command, "ls-remote", b"").map_err(|error| match error {
         GitError::Program { detail, .. } => GitError::Transfer {
-            url: url.to_owned(),
-            detail,
+            url: shown(url),
+            detail: shown(&detail),
         },
         other => other,
     })?;
@@ -219,7 +220,8 @@ fn prepare(url: &str, into: &Path) -> Result<(), GitError> {
         .arg(into)
         .env("GIT_DEFAULT_HASH", "sha1");
     succeed(init, "init", b"")?;
-    for (name, value) in [("remote.origin.url", url), ("gc.auto", "0")] {
+    let origin = shown(url);
+    for (name, value) in [("remote.origin.url", origin.as_str()), ("gc.auto", "0")] {
         let mut set = in_dir(git(Settings::Isolated), into);
         set.args(["config", name, value]);
         succeed(set, "config", b"")?;
@@ -282,7 +284,7 @@ fn listen(pipe: impl Read, progress: &(dyn Fn(&str) + Sync)) -> Vec<u8> {
             let text = String::from_utf8_lossy(piece);
             let text = text.trim();
             if !text.is_empty() {
-                progress(text);
+                progress(&shown(text));
             }
             if !text.is_empty() && !text.contains('%') {
                 kept.extend_from_slice(text.as_bytes());

@@ -1,6 +1,7 @@
 //! Where GitHub's API is: its own, or an Enterprise Server's.
 
 use super::error::GithubError;
+use crate::domain::address::shown;
 
 /// GitHub's own API.
 pub const GITHUB: &str = "https://api.github.com";
@@ -19,7 +20,7 @@ pub(super) struct Address {
 impl Address {
     pub(super) fn read(text: &str) -> Result<Self, GithubError> {
         let bad = |why| GithubError::Address {
-            address: text.to_owned(),
+            address: shown(text),
             why,
         };
         let (scheme, rest) = text
@@ -29,8 +30,11 @@ impl Address {
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
         let here = matches!(name, "localhost" | "127.0.0.1" | "[::1]");
-        if host.is_empty() || host.contains('@') {
+        if host.is_empty() {
             return Err(bad("it names no host"));
+        }
+        if text.contains('@') {
+            return Err(bad("a user, a password or a token has no place in it"));
         }
         match scheme {
             "https" => {}
@@ -91,6 +95,12 @@ mod tests {
         ] {
             assert!(read(wrong).is_err(), "{wrong}");
         }
+        let secret = read("https://ann:s3cret@h/api/v3").unwrap_err();
+        let told = format!("{secret} {secret:?}");
+        assert!(
+            told.contains("`https://h/api/v3`") && !told.contains("s3cret"),
+            "{told}"
+        );
         assert_eq!(clone_base(GITHUB).unwrap(), "https://github.com");
         assert_eq!(clone_base("https://h/api/v3").unwrap(), "https://h");
     }

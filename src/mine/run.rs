@@ -18,6 +18,7 @@ pub use refs::Refs;
 
 use super::plan::{Known, Page};
 use super::sides::Limits;
+use crate::domain::address::shown;
 use crate::domain::candidate::Candidate;
 use crate::domain::event::Event;
 use crate::domain::ids::RepoName;
@@ -198,13 +199,13 @@ fn note(summary: &Summary) -> String {
 fn place(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoName), MineError> {
     let source = &settings.source;
     let no_name = || MineError::NoName {
-        mirror: source.clone(),
+        mirror: shown(source),
     };
     if transport::is_url(source) {
         let repo = settings
             .repo
             .clone()
-            .or_else(|| name::name_in_url(source))
+            .or_else(|| name::name_in_url(&shown(source)))
             .ok_or_else(no_name)?;
         let repo = context.store.spelled(&repo)?;
         return Ok((
@@ -215,7 +216,7 @@ fn place(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoNam
     let mirror = Utf8Path::new(source).to_owned();
     if !mirror.exists() {
         return Err(MineError::NoMirror {
-            mirror: source.clone(),
+            mirror: shown(source),
         });
     }
     let repo = settings
@@ -239,7 +240,7 @@ fn fetch(context: &Context, url: &str, mirror: &Utf8Path) -> Result<Transfer, Mi
     })?;
     context.events.emit(Event::StageFinished {
         stage: STAGE,
-        note: url.to_owned(),
+        note: shown(url),
     });
     Ok(done)
 }

@@ -130,6 +130,25 @@ fn what_is_no_mirror_is_left_alone_and_a_wrong_address_is_named() {
 }
 
 #[test]
+fn a_secret_in_an_address_is_neither_told_nor_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, address) in [
+        ("both", "https://ann:s3cret@127.0.0.1:1/a/b.git"),
+        ("alone", "https://s3cret@127.0.0.1:1/a/b.git"),
+    ] {
+        let into = dir.path().join(name);
+        let refused = mirror(address, &into, &silent, &never).unwrap_err();
+        let told = format!("{refused} {refused:?} {:?}", refused.hints());
+        assert!(told.contains("`https://127.0.0.1:1/a/b.git`"), "{told}");
+        assert!(!told.contains("s3cret") && !told.contains("ann:"), "{told}");
+        let kept = fs::read_to_string(into.join("config")).unwrap();
+        assert!(kept.contains("url = https://127.0.0.1:1/a/b.git"), "{kept}");
+        assert!(!kept.contains("s3cret"), "{kept}");
+        assert_eq!(mirror_repo_name(&into).unwrap().to_string(), "a/b");
+    }
+}
+
+#[test]
 fn addresses_are_told_from_paths() {
     for text in [
         "https://github.com/psf/requests",

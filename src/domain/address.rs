@@ -1,0 +1,70 @@
+//! Addresses as they may be shown and kept: without the user and the password that may stand before the host.
+
+/// A text with every address in it as it may be shown, and kept. What stands before the host goes (a token may stand there
+/// alone); `ssh` keeps the user, whom the other side needs to be told and who is no secret.
+pub fn shown(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("://") {
+        out.push_str(before);
+        out.push_str("://");
+        let (secret, host) = split(after);
+        if before.ends_with("ssh")
+            && let Some(secret) = secret
+        {
+            out.push_str(secret.split(':').next().unwrap_or_default());
+            out.push('@');
+        }
+        rest = host;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// What stands before an address's host, and all the rest.
+fn split(after_scheme: &str) -> (Option<&str>, &str) {
+    let is_end = |c: char| c.is_whitespace() || matches!(c, '\'' | '"' | '`' | '<' | '>');
+    let address = &after_scheme[..after_scheme.find(is_end).unwrap_or(after_scheme.len())];
+    let authority = address.split(['/', '?', '#']).next().unwrap_or(address);
+    let at = authority.rfind('@').or_else(|| {
+        // A password in which such a letter stands as it is: what seems to be the port is none.
+        let (_, port) = authority.split_once(':')?;
+        let is_port = port.bytes().all(|byte| byte.is_ascii_digit());
+        address
+            .rfind('@')
+            .filter(|_| !is_port && !authority.starts_with('['))
+    });
+    match at {
+        Some(at) => (Some(&after_scheme[..at]), &after_scheme[at + 1..]),
+        None => (None, after_scheme),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_stands_before_the_host_is_not_shown() {
+        for (text, expected) in [
+            ("https://ann:s3cret@host:1/a/b.git", "https://host:1/a/b.git"),
+            ("https://s3cret@host/a/b", "https://host/a/b"),
+            ("https://ann:s3/cr@et@host/a/b", "https://host/a/b"),
+            ("https://ann:@host/a/b", "https://host/a/b"),
+            ("ssh://git@host/a/b", "ssh://git@host/a/b"),
+            ("ssh://git:s3cret@host/a/b", "ssh://git@host/a/b"),
+            (
+                "fatal: no 'https://s3cret@host/a': see http://x:y@z and more@all",
+                "fatal: no 'https://host/a': see http://z and more@all",
+            ),
+            ("https://host:443/@scope/name", "https://host:443/@scope/name"),
+            ("http://[::1]:80/a@b/c", "http://[::1]:80/a@b/c"),
+            ("git@host:a/b.git", "git@host:a/b.git"),
+            ("/srv/a@b/mirror", "/srv/a@b/mirror"),
+            ("", ""),
+        ] {
+            assert_eq!(shown(text), expected);
+            assert_eq!(shown(expected), expected, "it stays so");
+        }
+    }
+}
