@@ -53,17 +53,18 @@ pub(super) async fn run(args: &MineArgs, session: &Session) -> Result<ExitCode, 
         (session.clone(), None)
     };
     let (context, _lock) = looking.0.open()?;
-    let (source, summary) = source::mine(&context, place, args.source.repo.clone(), args.again).await?;
+    let (source, mut summary) = source::mine(&context, place, args.source.repo.clone(), args.again).await?;
     let mut text = render(&summary);
-    let mut stopped = summary.stopped;
     let told = match &asking {
-        Some(asking) if !stopped => Some(enrich::tell(&context, recipe, &source, asking).await?),
+        Some(asking) if !summary.stopped => Some(enrich::tell(&context, recipe, &source, &[], asking).await?),
         _ => None,
     };
     if let Some(told) = &told {
         text.push_str(&github::render(told));
-        stopped = matches!(told, Told::Asked(asked) if asked.stopped.is_some());
+        // A spent budget is a stop, too.
+        summary.stopped = matches!(told, Told::Asked(asked) if asked.stopped.is_some());
     }
+    let stopped = summary.stopped;
     session.printer.result(
         &Mined {
             summary,

@@ -1,4 +1,4 @@
-//! `quarry notes --mirror PATH`, `--repo OWNER/NAME`: release notes as entries, with the pull requests that they tell of.
+//! `quarry notes --mirror PATH|URL`, `--repo OWNER/NAME`: release notes as entries, with the pull requests that they tell of.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,10 +11,12 @@ use super::args::{GithubArgs, SourceArgs};
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::github;
+use super::run::stopped;
 use super::session::Session;
 use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
 use crate::git::Mirror;
+use crate::git::transport::{Transfer, is_url};
 use crate::mine::release_notes::resolve::Resolved;
 use crate::mine::release_notes::run::{Notes, Settings, notes};
 use crate::mine::release_notes::summary::{Summary, summary};
@@ -42,12 +44,13 @@ Examples:
   quarry notes --mirror mirrors/pylint.git
   quarry notes --mirror mirrors/xarray.git --since v2024.01.0 --features
   quarry notes --mirror mirrors/flask.git --repo pallets/flask --json
+  quarry notes --mirror https://example.org/pallets/flask.git
   quarry notes --mirror mirrors/flask.git --repo pallets/flask --enrich all --dry-run
   quarry notes --repo pallets/flask")]
 pub struct NotesArgs {
-    /// A git mirror with `refs/pull/*`
-    #[arg(long, value_name = "PATH", required_unless_present = "repo")]
-    pub mirror: Option<Utf8PathBuf>,
+    /// A git mirror with `refs/pull/*`: a folder, or a URL that git clones
+    #[arg(long, value_name = "PATH|URL")]
+    pub mirror: Option<String>,
     /// A repository of GitHub: git clones it, and GitHub is asked; with `--mirror`, its name, where the mirror does not tell it
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<RepoName>,
@@ -74,32 +77,34 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
         .as_ref()
         .map(|file| recipe::load(file.as_std_path()))
         .transpose()?;
+    let source = SourceArgs {
+        mirror: args.mirror.clone(),
+        repo: args.repo.clone(),
+        sample: false,
+    };
+    let Some(Place::Mirror(place)) = github::place(&source, &args.github)? else {
+        let hint = "give `--mirror PATH`, `--mirror URL` or `--repo OWNER/NAME`".to_owned();
+        return Err(CliError::usage("find release notes to read", vec![hint]));
+    };
     let mut settings = Settings {
-        mirror: session
-            .here
-            .join(args.mirror.clone().unwrap_or_default())
-            .into_std_path_buf(),
+        mirror: session.here.join(&place).into_std_path_buf(),
         repo: args.repo.clone(),
         notes: recipe.map(|loaded| loaded.recipe.notes).unwrap_or_default(),
         jobs: session.jobs,
         ..Settings::default()
     };
-    let source = SourceArgs {
-        mirror: args.mirror.as_ref().map(ToString::to_string),
-        repo: args.repo.clone(),
-        sample: false,
-    };
     let asking =
         github::asking(&args.github, &source, None, session)?.filter(|asking| asking.about != Enrich::None);
     let mut mirror = settings.mirror.clone();
-    let (mut found, told) = if asking.is_none() && args.mirror.is_some() {
+    let is_folder = !is_url(&place);
+    let (mut found, told) = if asking.is_none() && is_folder {
         (here(&settings, session)?, None)
     } else {
         let (context, _lock) = session.open()?;
-        if args.mirror.is_none()
-            && let Some(Place::Mirror(address)) = github::place(&source, &args.github)?
-        {
-            noted::mirror(&context, &address, &mut settings)?;
+        if !is_folder {
+            if noted::mirror(&context, &place, &mut settings)? == Transfer::Stopped {
+                return Ok(stopped(session));
+            }
             mirror.clone_from(&settings.mirror);
         }
         match &asking {
@@ -135,10 +140,10 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
         found.entries.clear();
     }
     let mut text = text(&found);
-    let mut stopped = false;
+    let mut is_paused = false;
     if let Some(told) = &told {
         text.push_str(&asked(told));
-        stopped = matches!(told, Told::Asked { stopped: Some(_), .. });
+        is_paused = matches!(told, Told::Asked { stopped: Some(_), .. });
     }
     session.printer.result(
         &Read {
@@ -147,7 +152,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
         },
         &text,
     )?;
-    Ok(if stopped {
+    Ok(if is_paused {
         ExitCode::Interrupted
     } else {
         ExitCode::Success

@@ -37,8 +37,11 @@ pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, C
         None => sources_of(&context, &loaded.recipe)?,
     };
     if let Some(asking) = &asking {
-        for source in &sources {
-            let told = enrich::tell(&context, Some(&loaded.recipe), source, asking).await?;
+        let only = &args.work.only;
+        let is_looked_at =
+            |source: &&MinedSource| only.is_empty() || only.iter().any(|id| id.repo.is(&source.repo));
+        for source in sources.iter().filter(is_looked_at) {
+            let told = enrich::tell(&context, Some(&loaded.recipe), source, only, asking).await?;
             match &told {
                 Told::WouldCost(_) => {
                     session.printer.result(&told, &github::render(&told))?;

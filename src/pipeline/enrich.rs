@@ -7,11 +7,12 @@ use serde::Serialize;
 
 use super::error::PipelineError;
 use super::select::{ask, field};
-use super::source::MinedSource;
+use super::source::{MinedSource, spelled};
 use super::told;
 use crate::clock::SystemClock;
 use crate::domain::candidate::Candidate;
 use crate::domain::forge::RepositoryFacts;
+use crate::domain::ids::CandidateId;
 use crate::domain::path::RepoPath;
 use crate::github::{Client, Settings};
 use crate::mine::release_notes::run::outside;
@@ -45,7 +46,8 @@ pub enum Told {
 }
 
 /// Asks GitHub about a mined repository's pull requests: with a recipe, those of its window, and for
-/// [`Enrich::Survivors`] those that its rules keep on what is known so far; without one, every one.
+/// [`Enrich::Survivors`] those that its rules keep on what is known so far; without one, every one. Of those only `only`,
+/// unless it is empty.
 ///
 /// # Errors
 /// When GitHub or the ledger fail, or a rule cannot be computed.
@@ -53,6 +55,7 @@ pub async fn tell(
     context: &Context,
     recipe: Option<&Recipe>,
     source: &MinedSource,
+    only: &[CandidateId],
     asking: &Asking,
 ) -> Result<Told, PipelineError> {
     let noted = match recipe {
@@ -73,7 +76,7 @@ pub async fn tell(
             }
             None => 0,
         };
-        let candidates = whom(context, recipe, source, asking.about)?;
+        let candidates = whom(context, recipe, source, only, asking.about)?;
         let cost = estimate(
             context,
             question(&candidates, false),
@@ -84,7 +87,7 @@ pub async fn tell(
     }
     let client = client(context, asking.github.clone())?;
     let Some(noted) = noted else {
-        let candidates = whom(context, recipe, source, asking.about)?;
+        let candidates = whom(context, recipe, source, only, asking.about)?;
         let asked = enrich(context, &client, question(&candidates, asking.refresh)).await?;
         return Ok(Told::Asked(Box::new(asked)));
     };
@@ -102,7 +105,7 @@ pub async fn tell(
         }
         other => other?,
     };
-    let candidates = whom(context, recipe, source, asking.about)?;
+    let candidates = whom(context, recipe, source, only, asking.about)?;
     let mut asked = enrich(context, &client, question(&candidates, false)).await?;
     asked.closers = Some(closers);
     asked.changed = first.changed;
@@ -113,15 +116,25 @@ fn whom(
     context: &Context,
     recipe: Option<&Recipe>,
     source: &MinedSource,
+    only: &[CandidateId],
     about: Enrich,
 ) -> Result<Vec<Candidate>, PipelineError> {
     let sources = std::slice::from_ref(source);
+    let here: Vec<_> = only
+        .iter()
+        .filter(|id| id.repo.is(&source.repo))
+        .cloned()
+        .collect();
+    if here.is_empty() && !only.is_empty() {
+        return Ok(vec![]);
+    }
+    let only = spelled(sources, &here);
     match (about, recipe) {
         (Enrich::None, _) => Ok(vec![]),
         (_, None) => Ok(context.store.candidates(Some(&source.repo))?),
-        (Enrich::All, Some(recipe)) => Ok(field(context, recipe, sources, &[])?.candidates),
+        (Enrich::All, Some(recipe)) => Ok(field(context, recipe, sources, &only)?.candidates),
         (Enrich::Survivors, Some(recipe)) => {
-            let mut field = field(context, recipe, sources, &[])?;
+            let mut field = field(context, recipe, sources, &only)?;
             let selection = ask(context, recipe, &field, &std::collections::BTreeMap::new())?;
             let on: BTreeSet<_> = selection.waiting.iter().chain(&selection.kept).collect();
             field.candidates.retain(|candidate| on.contains(&candidate.id));

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::enrich::{Asking, client, is_context};
 use super::error::PipelineError;
+use crate::git::transport::Transfer;
 use crate::github::{Spent, timeline};
 use crate::mine::release_notes::run::outside::{self, AskedClosers};
 use crate::mine::release_notes::run::{Notes, Settings, notes};
@@ -96,12 +97,13 @@ pub async fn ask(
     Ok((known(context, settings)?, told))
 }
 
-/// The mirror of a repository, cloned into the workspace or fetched there first, for an address.
+/// The mirror of a repository, cloned into the workspace or fetched there first, for an address; and whether that was
+/// stopped before its end.
 ///
 /// # Errors
 /// When it cannot be had.
-pub fn mirror(context: &Context, source: &str, settings: &mut Settings) -> Result<(), PipelineError> {
-    let (folder, repo, _) = crate::mine::run::mirror(
+pub fn mirror(context: &Context, source: &str, settings: &mut Settings) -> Result<Transfer, PipelineError> {
+    let (folder, repo, stopped) = crate::mine::run::mirror(
         context,
         &crate::mine::run::Settings {
             source: source.to_owned(),
@@ -112,5 +114,9 @@ pub fn mirror(context: &Context, source: &str, settings: &mut Settings) -> Resul
     )?;
     Utf8Path::as_std_path(&folder).clone_into(&mut settings.mirror);
     settings.repo = Some(repo);
-    Ok(())
+    Ok(if stopped {
+        Transfer::Stopped
+    } else {
+        Transfer::Done
+    })
 }
