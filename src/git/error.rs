@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::domain::address::shown;
 use crate::domain::ids::CommitSha;
 use crate::domain::path::RepoPath;
 
@@ -9,7 +10,7 @@ use crate::domain::path::RepoPath;
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The path is no git repository that libgit2 can open.
-    #[error("open `{}` as a git repository: {source}", path.display())]
+    #[error("open `{}` as a git repository: {}", shown(&path.display().to_string()), shown(&source.to_string()))]
     Open {
         /// The path as given.
         path: PathBuf,

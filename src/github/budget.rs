@@ -16,7 +16,7 @@ pub const fn points(connections: u64) -> u64 {
 pub struct Budget {
     /// GraphQL points, at most.
     pub points: Option<u64>,
-    /// Requests, at most, of both kinds.
+    /// Requests, at most, of both kinds; where the last one is redirected, it is followed.
     pub requests: Option<u64>,
     /// What is left untouched of each token's hourly limit, of either kind.
     pub reserve: u64,
@@ -173,9 +173,10 @@ impl Token {
 }
 
 impl Budget {
-    /// Which limit one more request of this cost would pass.
+    /// Which limit one more request of so many points would pass; one of none passes no limit of points.
     pub fn passed_by(&self, spent: &Spent, cost: u64) -> Option<String> {
-        if let Some(most) = self.points.filter(|most| spent.points + cost > *most) {
+        let passes = |most: &u64| cost > 0 && spent.points + cost > *most;
+        if let Some(most) = self.points.filter(passes) {
             return Some(format!(
                 "{} of {most} points are spent, and it costs {cost}",
                 spent.points
@@ -235,6 +236,7 @@ mod tests {
         assert_eq!(budget.passed_by(&spent(8, 2), 2), None);
         assert!(budget.passed_by(&spent(9, 2), 2).is_some());
         assert!(budget.passed_by(&spent(0, 3), 1).is_some());
+        assert_eq!(budget.passed_by(&spent(12, 2), 0), None, "REST has no points");
         assert_eq!(Budget::default().passed_by(&spent(1 << 40, 1 << 40), 9), None);
     }
 }

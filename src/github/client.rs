@@ -17,8 +17,9 @@ use super::budget::{Budget, Choice, Kind, Purse, Spent};
 use super::error::GithubError;
 use super::graphql::Query;
 use super::reply::{Answer, Bad, answer};
-use super::retry::{Head, TRIES, Trouble, back_off, line, trouble};
+use super::retry::{Head, TRIES, Trouble, back_off, line, retry_after, trouble, whole_seconds};
 use crate::clock::Timer;
+use crate::domain::address::shown;
 use crate::domain::event::{Event, EventSink};
 
 /// What a client needs to be told.
@@ -59,6 +60,8 @@ pub(super) enum Call<'a> {
         path: &'a str,
         what: &'a str,
         etag: Option<&'a str>,
+        /// Whether a redirection led here: a look-up that was begun is ended, or it would begin anew each time.
+        goes_on: bool,
     },
 }
 
@@ -77,11 +80,25 @@ impl Call<'_> {
         }
     }
 
+    /// What it takes off a token's limit.
     fn cost(&self) -> u64 {
         match self {
             Self::Query { query, .. } => query.points,
             Self::Get { .. } => 1,
         }
+    }
+
+    /// What it takes off the budget's points: REST has none.
+    fn points(&self) -> u64 {
+        match self {
+            Self::Query { query, .. } => query.points,
+            Self::Get { .. } => 0,
+        }
+    }
+
+    /// Whether it only ends what was begun, so that no budget stops it.
+    fn goes_on(&self) -> bool {
+        matches!(self, Self::Get { goes_on: true, .. })
     }
 }
 
@@ -142,7 +159,7 @@ impl Client {
                 .base_uri(address.base.as_str())
                 .and_then(|builder| builder.personal_token(token.clone()).build());
             crabs.push(crab.map_err(|_| GithubError::Address {
-                address: settings.api.clone(),
+                address: shown(&settings.api),
                 why: "no client can be made for it",
             })?);
         }
@@ -185,8 +202,15 @@ impl Client {
         path: &str,
         what: &str,
         etag: Option<&str>,
+        goes_on: bool,
     ) -> Result<(Head, String), GithubError> {
-        let ((head, body), _) = self.call(Call::Get { path, what, etag }).await?;
+        let call = Call::Get {
+            path,
+            what,
+            etag,
+            goes_on,
+        };
+        let ((head, body), _) = self.call(call).await?;
         Ok((head, body))
     }
 
@@ -194,7 +218,8 @@ impl Client {
         let mut tries = 0;
         let mut limits = 0;
         loop {
-            if let Some(limit) = self.settings.budget.passed_by(&self.state().spent, call.cost()) {
+            let passed = self.settings.budget.passed_by(&self.state().spent, call.points());
+            if let Some(limit) = passed.filter(|_| !call.goes_on()) {
                 let what = call.what().to_owned();
                 return Err(GithubError::Budget { what, limit });
             }
@@ -224,6 +249,8 @@ impl Client {
                     self.state().spent.repeated += 1;
                 }
                 Trouble::Limited(wait) => {
+                    // However little it says: as long as after any other try.
+                    let wait = wait.max(back_off(tries, self.noise()));
                     let until = now.checked_add(wait).unwrap_or(now);
                     self.state().purse.rest(token, until);
                     self.again(call, &mut tries, &last, Some(Duration::ZERO)).await?;
@@ -310,7 +337,13 @@ impl Client {
             if head.status == 304 {
                 self.state().spent.unchanged += 1;
             }
-            return Ok(None);
+            // A page of words in the place of the answer, as GitHub's edge sends it, or half an answer.
+            return match serde_json::from_str::<serde::de::IgnoredAny>(body) {
+                Err(why) if (200..300).contains(&head.status) => {
+                    Err((Trouble::Overloaded, format!("its answer was none: {why}")))
+                }
+                _ => Ok(None),
+            };
         };
         match answer(body) {
             Ok(answer) => {
@@ -337,6 +370,7 @@ impl Client {
 
     /// A token that may ask now; waits for one.
     async fn token(&self, call: Call<'_>) -> Result<usize, GithubError> {
+        let mut told = None;
         loop {
             if self.cancel.is_cancelled() {
                 return Err(GithubError::Stopped);
@@ -349,12 +383,19 @@ impl Client {
                     return Err(GithubError::BadTokens { of: self.crabs.len() });
                 }
                 Choice::Wait(until) => {
-                    let seconds = until.duration_since(now).as_secs().max(1).unsigned_abs();
-                    self.events.emit(Event::Warning {
-                        message: format!("GitHub's limit is reached; waiting {seconds} s, until {until}"),
-                    });
-                    self.state().spent.waited_seconds += seconds;
-                    self.pause(Duration::from_secs(seconds)).await?;
+                    // Whole seconds, rounded up: a wait that ended too early would be told twice.
+                    let length = Duration::from_secs(whole_seconds(now, until).max(1));
+                    if told.replace(until) != Some(until) {
+                        let (seconds, end) = (length.as_secs(), now.checked_add(length).unwrap_or(until));
+                        let end = Timestamp::from_second(end.as_second()).unwrap_or(end);
+                        self.events.emit(Event::Warning {
+                            message: format!("GitHub's limit is reached; waiting {seconds} s, until {end}"),
+                        });
+                    }
+                    let ended = self.pause(length).await;
+                    // As long as it was: a stop ends it early.
+                    self.state().spent.waited_seconds += waited(now, self.timer.now());
+                    ended?;
                 }
             }
         }
@@ -389,7 +430,7 @@ impl Client {
                     .await?
             }
         };
-        let head = head(response.status().as_u16(), response.headers());
+        let head = head(response.status().as_u16(), response.headers(), self.timer.now());
         let body = crab.body_to_string(response).await?;
         Ok((head, body))
     }
@@ -419,12 +460,19 @@ fn root(error: &octocrab::Error) -> String {
     line(&cause.to_string())
 }
 
-fn head(status: u16, headers: &HeaderMap) -> Head {
+/// The seconds of a wait, to the nearest.
+fn waited(from: Timestamp, to: Timestamp) -> u64 {
+    let length = to.duration_since(from);
+    let seconds = length.as_secs() + i64::from(length.subsec_nanos() >= 500_000_000);
+    u64::try_from(seconds).unwrap_or_default()
+}
+
+fn head(status: u16, headers: &HeaderMap, now: Timestamp) -> Head {
     let text = |name: &HeaderName| Some(headers.get(name)?.to_str().ok()?.to_owned());
     let number = |name: &'static str| text(&HeaderName::from_static(name))?.parse::<i64>().ok();
     Head {
         status,
-        retry_after: number("retry-after").and_then(|seconds| u64::try_from(seconds).ok()),
+        retry_after: text(&http::header::RETRY_AFTER).and_then(|text| retry_after(&text, now)),
         remaining: number("x-ratelimit-remaining").and_then(|left| u64::try_from(left).ok()),
         resets_at: number("x-ratelimit-reset").and_then(|second| Timestamp::from_second(second).ok()),
         etag: text(&http::header::ETAG),

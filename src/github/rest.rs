@@ -182,8 +182,8 @@ impl Client {
         etag: Option<&str>,
     ) -> Result<(Option<String>, (u16, String)), GithubError> {
         let mut path = path.to_owned();
-        for _ in 0..HOPS {
-            let (head, body) = self.get(&path, what, etag).await?;
+        for hop in 0..HOPS {
+            let (head, body) = self.get(&path, what, etag, hop > 0).await?;
             let moved = matches!(head.status, 301 | 302 | 307 | 308);
             match head
                 .location

@@ -4,6 +4,8 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::Offset;
 
 /// Tries for one request before it is given up. Waiting for the hourly limit is none.
 pub const TRIES: u32 = 6;
@@ -16,7 +18,7 @@ const MINUTE: Duration = Duration::from_mins(1);
 pub struct Head {
     /// The HTTP status.
     pub status: u16,
-    /// `retry-after`, in seconds.
+    /// `retry-after`, in seconds from when the answer came.
     pub retry_after: Option<u64>,
     /// `x-ratelimit-remaining`.
     pub remaining: Option<u64>,
@@ -66,6 +68,23 @@ pub fn trouble(head: &Head, body: &str, now: Timestamp, attempt: u32) -> Option<
         408 | 500..=599 => Some(Trouble::Overloaded),
         _ => Some(Trouble::Refused(message)),
     }
+}
+
+/// How many seconds `retry-after` asks to wait from now on: it says so, or names the moment by its date (RFC 9110).
+pub fn retry_after(text: &str, now: Timestamp) -> Option<u64> {
+    if let Ok(seconds) = text.trim().parse() {
+        return Some(seconds);
+    }
+    let moment = DateTime::strptime("%a, %d %b %Y %H:%M:%S GMT", text.trim()).ok()?;
+    let moment = Offset::UTC.to_timestamp(moment).ok()?;
+    Some(whole_seconds(now, moment))
+}
+
+/// The seconds from one moment to another, rounded up; none where it is past.
+pub fn whole_seconds(from: Timestamp, to: Timestamp) -> u64 {
+    let length = to.duration_since(from);
+    let seconds = length.as_secs() + i64::from(length.subsec_nanos() > 0);
+    u64::try_from(seconds).unwrap_or_default()
 }
 
 /// What GitHub says in an error's body: its first line, up to 200 characters; nothing when the body is no JSON.
@@ -179,6 +198,23 @@ mod tests {
             );
         }
         assert_eq!(read(422, None, None, r#"{"message": "no\nmore"}"#), refused("no"));
+    }
+
+    #[test]
+    fn a_wait_is_told_in_seconds_or_by_its_end() {
+        let now: Timestamp = "2015-10-21T07:27:00.5Z".parse().unwrap();
+        for (text, seconds) in [
+            ("47", Some(47)),
+            (" 0 ", Some(0)),
+            ("Wed, 21 Oct 2015 07:28:00 GMT", Some(60)),
+            ("Wed, 21 Oct 2015 07:20:00 GMT", Some(0)),
+            ("soon", None),
+            ("-1", None),
+        ] {
+            assert_eq!(retry_after(text, now), seconds, "{text}");
+        }
+        let later: Timestamp = "2015-10-21T07:27:02Z".parse().unwrap();
+        assert_eq!((whole_seconds(now, later), whole_seconds(later, now)), (2, 0));
     }
 
     #[test]

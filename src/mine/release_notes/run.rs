@@ -16,6 +16,7 @@ use super::resolve::{Known, LandedAt, Resolved, first_writers};
 use super::sources::{ReleaseBody, Source, read_document, read_fragment, read_release, source};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
+use crate::domain::address::shown;
 use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
 use crate::domain::ids::{CommitSha, RepoName};
 use crate::domain::patch::{ChangeKind, EntryKind};
@@ -89,7 +90,7 @@ pub struct Notes {
 /// # Errors
 /// When the mirror cannot be read, or nothing tells which repository it is of.
 pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
-    let name = || settings.mirror.display().to_string();
+    let name = || shown(&settings.mirror.display().to_string());
     if !settings.mirror.exists() {
         return Err(MineError::NoMirror { mirror: name() });
     }
