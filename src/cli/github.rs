@@ -144,6 +144,17 @@ fn would_cost(estimate: &Estimate) -> String {
         range(estimate.requests),
         range(estimate.points)
     );
+    let _ = writeln!(
+        text,
+        "  the first of each is certain; pages of comments beyond an issue's first 100 come on top, as many as there are"
+    );
+    if estimate.issues_begun > 0 {
+        let _ = writeln!(
+            text,
+            "  of {} issues that are half read at most {} more pages of comments: at most as many requests and points",
+            estimate.issues_begun, estimate.comment_pages
+        );
+    }
     text
 }
 

@@ -29,7 +29,8 @@ pub struct Enriched {
     /// When work began: the author date of its first commit, or when it was opened, whichever is earlier. What was said
     /// later may tell the solution.
     pub began_at: Timestamp,
-    /// What it says it closes, and what became of each; `None` while one of them was not asked.
+    /// What it says it closes, and what became of each; `None` while one of them was not asked, or its comments were not
+    /// read up to when work began.
     pub closes: Option<Vec<Closing>>,
 }
 
@@ -133,6 +134,7 @@ pub fn enriched(
     repository: Option<RepositoryFacts>,
     fate: &dyn Fn(&IssueId) -> Option<IssueFate>,
 ) -> Candidate {
+    let began = began_at(&candidate, &known.facts);
     let closes = closing(&candidate, &known);
     let closes = closes
         .into_iter()
@@ -141,6 +143,9 @@ pub fn enriched(
                 IssueFate::Transferred { to: Some(to) } => fate(&to)?,
                 other => other,
             };
+            if matches!(&fate, IssueFate::Issue(facts) if !facts.knows_comments_before(began)) {
+                return None;
+            }
             Some(Closing { id, fate })
         })
         .collect();
@@ -166,7 +171,7 @@ pub fn enriched(
     candidate.author = Some(facts.author.clone().unwrap_or_else(|| GHOST.to_owned()));
     candidate.labels = Some(facts.labels.clone());
     candidate.forge = Some(Box::new(Enriched {
-        began_at: began_at(&candidate, &facts),
+        began_at: began,
         pull: facts,
         repository,
         closes,

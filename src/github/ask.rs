@@ -1,7 +1,7 @@
-//! What can be asked. Lists are asked in batches that shrink when GitHub is slow and grow again when it is not; each batch
-//! is handed over when it is whole, so that a stop loses at most one.
+//! What can be asked. Lists are asked in batches that shrink when GitHub is slow and grow again when it is not. What an
+//! answer tells is handed over at once, also where more pages follow: a stop loses at most one request.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use serde_json::Value;
 
@@ -14,13 +14,43 @@ use super::retry::{BatchSize, back_off};
 use crate::domain::forge::{IssueFacts, IssueFate, PullFacts, ReleaseFacts, RepositoryFacts};
 use crate::domain::ids::RepoName;
 
-/// A repository and its releases, newest first.
+/// A repository and the first page of its releases, newest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Whole {
+pub struct Opened {
     /// The repository.
     pub facts: RepositoryFacts,
     /// Its releases.
     pub releases: Vec<ReleaseFacts>,
+    /// Where their next page begins.
+    pub next: Option<String>,
+}
+
+/// How far a number was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step<T> {
+    /// This is known of it, which may tell itself that more pages follow.
+    Known(T),
+    /// GraphQL knows nothing of it; REST is asked next.
+    Missing,
+}
+
+/// Numbers that earlier asking left half read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Begun<T> {
+    /// Those of which pages were read, with what they tell.
+    pub pages: Vec<(u32, T)>,
+    /// Those that GraphQL knew nothing of.
+    pub missing: Vec<u32>,
+}
+
+impl<T> Begun<T> {
+    /// Nothing was begun.
+    pub const fn nothing() -> Self {
+        Self {
+            pages: Vec::new(),
+            missing: Vec::new(),
+        }
+    }
 }
 
 /// Repositories that a search found.
@@ -58,23 +88,40 @@ pub fn cost(pulls: usize, issues: usize, batch: usize) -> (u64, u64) {
 }
 
 impl Client {
-    /// A repository's facts and all its releases.
+    /// A repository's facts and the first page of its releases.
     ///
     /// # Errors
     /// [`GithubError`].
-    pub async fn repository(&self, repo: &RepoName, is_context: IsContext<'_>) -> Result<Whole, GithubError> {
+    pub async fn repository(
+        &self,
+        repo: &RepoName,
+        is_context: IsContext<'_>,
+    ) -> Result<Opened, GithubError> {
         let query = graphql::repository(repo);
         let value = self.of_repo(repo, &query, true).await?;
         let facts = reply::repository(&value, is_context).map_err(|why| bad(&query, why))?;
-        let (mut releases, mut next) = reply::releases(&value).map_err(|why| bad(&query, why))?;
-        while let Some(after) = next {
-            let query = graphql::releases(repo, &after);
-            let value = self.of_repo(repo, &query, true).await?;
-            let (more, then) = reply::releases(&value).map_err(|why| bad(&query, why))?;
-            releases.extend(more);
-            next = then;
-        }
-        Ok(Whole { facts, releases })
+        let (releases, next) = reply::releases(&value).map_err(|why| bad(&query, why))?;
+        Ok(Opened {
+            facts,
+            releases,
+            next,
+        })
+    }
+
+    /// The next page of a repository's releases, and where the one after it begins.
+    ///
+    /// # Errors
+    /// [`GithubError`].
+    pub async fn releases(
+        &self,
+        repo: &RepoName,
+        after: &str,
+    ) -> Result<(Vec<ReleaseFacts>, Option<String>), GithubError> {
+        let query = graphql::releases(repo, after);
+        let value = self.of_repo(repo, &query, true).await?;
+        let (more, next) = reply::releases(&value).map_err(|why| bad(&query, why))?;
+        // A page that leads back to itself would be read for ever.
+        Ok((more, next.filter(|next| next != after)))
     }
 
     /// The first `most` repositories that GitHub's search finds for these words.
@@ -135,73 +182,124 @@ impl Client {
         Ok(())
     }
 
-    /// What numbers of a repository are, handed over batch by batch: issues with all the comments that `enough` does not find
-    /// to be enough. A number that GraphQL knows nothing of is looked up by REST.
+    /// What numbers of a repository are: issues with all the comments that `enough` does not find to be enough. What
+    /// earlier asking began is gone on with first. Each answer is handed over at once: an issue of which more comments are
+    /// read comes again, with them. A number that GraphQL knows nothing of is looked up by REST.
     ///
     /// # Errors
-    /// [`GithubError`], or what `keep` says; batches before it were handed over.
+    /// [`GithubError`], or what `keep` says; what was read before it was handed over.
     pub async fn issues<E: From<GithubError>>(
         &self,
         repo: &RepoName,
         numbers: &[u32],
+        begun: Begun<Box<IssueFacts>>,
         enough: &(dyn Fn(&IssueFacts) -> bool + Sync),
-        mut keep: impl FnMut(Vec<(u32, IssueFate)>) -> Result<(), E>,
+        mut keep: impl FnMut(Vec<(u32, Step<IssueFate>)>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut left: VecDeque<u32> = numbers.iter().copied().collect();
+        self.look_up(repo, &begun.missing, &mut keep).await?;
+        let lost = self
+            .rest_of_comments(repo, begun.pages, true, enough, &mut keep)
+            .await?;
+        left.extend(lost);
         let mut size = BatchSize::new(self.settings.batch.min(ISSUES));
         while !left.is_empty() {
             let (value, query) = self
                 .batch(repo, &mut left, &mut size, |some| graphql::issues(repo, some))
                 .await?;
-            let mut whole = Vec::new();
+            let (mut read, mut missing, mut pages) = (Vec::new(), Vec::new(), Vec::new());
             for (number, fate) in reply::fates(&value).map_err(|why| bad(&query, why))? {
-                let fate = match fate {
-                    Some(fate) => fate,
-                    None => self.fate(repo, number).await?,
+                let Some(fate) = fate else {
+                    missing.push(number);
+                    read.push((number, Step::Missing));
+                    continue;
                 };
-                whole.push((number, fate));
+                if let IssueFate::Issue(facts) = &fate
+                    && facts.comments_next.is_some()
+                {
+                    pages.push((number, facts.clone()));
+                }
+                read.push((number, Step::Known(fate)));
             }
-            self.rest_of_comments(repo, &mut whole, enough).await?;
-            keep(whole)?;
+            keep(read)?;
+            self.look_up(repo, &missing, &mut keep).await?;
+            self.rest_of_comments(repo, pages, false, enough, &mut keep)
+                .await?;
         }
         Ok(())
     }
 
-    /// Reads on in the comments of those issues that need it, a page of each at a time.
-    async fn rest_of_comments(
+    /// Looks up by REST what GraphQL knows nothing of, one after the other.
+    async fn look_up<E: From<GithubError>>(
         &self,
         repo: &RepoName,
-        issues: &mut [(u32, IssueFate)],
+        missing: &[u32],
+        keep: &mut impl FnMut(Vec<(u32, Step<IssueFate>)>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for number in missing {
+            let fate = self.fate(repo, *number).await?;
+            keep(vec![(*number, Step::Known(fate))])?;
+        }
+        Ok(())
+    }
+
+    /// Reads on in the comments of those issues that need it, a page of each at a time. Of `old` issues, whose first pages
+    /// another run read, GitHub may not know the place any longer: gives those that have to be read from the start.
+    async fn rest_of_comments<E: From<GithubError>>(
+        &self,
+        repo: &RepoName,
+        mut issues: Vec<(u32, Box<IssueFacts>)>,
+        old: bool,
         enough: &(dyn Fn(&IssueFacts) -> bool + Sync),
-    ) -> Result<(), GithubError> {
+        keep: &mut impl FnMut(Vec<(u32, Step<IssueFate>)>) -> Result<(), E>,
+    ) -> Result<Vec<u32>, E> {
+        let mut lost = Vec::new();
+        let mut size = BatchSize::new(self.settings.batch.min(ISSUES));
+        let mut slow = 0;
         loop {
-            let pages: Vec<(u32, String)> = issues
-                .iter()
-                .filter_map(|(number, fate)| match fate {
-                    IssueFate::Issue(facts) if !enough(facts) => {
-                        Some((*number, facts.comments_next.clone()?))
-                    }
-                    _ => None,
-                })
+            issues.retain(|(_, facts)| facts.comments_next.is_some() && !enough(facts));
+            let next = issues.iter().take(size.now());
+            let pages: Vec<(u32, String)> = next
+                .filter_map(|(number, facts)| Some((*number, facts.comments_next.clone()?)))
                 .collect();
             if pages.is_empty() {
-                return Ok(());
+                return Ok(lost);
             }
             let query = graphql::comments(repo, &pages);
-            let value = self.of_repo(repo, &query, true).await?;
-            let mut read = reply::comment_pages(&value).map_err(|why| bad(&query, why))?;
-            for (number, fate) in issues.iter_mut() {
-                let Some(place) = read.iter().position(|(of, _)| of == number) else {
+            let value = match self.of_repo(repo, &query, pages.len() == 1).await {
+                Err(GithubError::Slow { .. }) => {
+                    while size.now() >= pages.len() && size.shrink() {}
+                    self.pause(back_off(slow, self.noise())).await?;
+                    slow += 1;
+                    continue;
+                }
+                Err(GithubError::Refused { .. }) if old => {
+                    lost.extend(pages.iter().map(|(number, _)| *number));
+                    issues.drain(..pages.len());
+                    continue;
+                }
+                other => other?,
+            };
+            size.grow();
+            let read = reply::comment_pages(&value).map_err(|why| bad(&query, why))?;
+            let mut read: BTreeMap<u32, Option<reply::CommentPage>> = read.into_iter().collect();
+            let (mut kept, mut gone) = (Vec::new(), Vec::new());
+            for (number, facts) in issues.iter_mut().take(pages.len()) {
+                let Some((total, comments, next)) = read.remove(&*number).flatten() else {
+                    // It was there a moment ago.
+                    facts.comments_next = None;
+                    gone.push(*number);
+                    kept.push((*number, Step::Missing));
                     continue;
                 };
-                let (_, (total, comments, next)) = read.swap_remove(place);
-                if let IssueFate::Issue(facts) = fate {
-                    facts.comments.extend(comments);
-                    facts.comments_total = total;
-                    // A page that leads back to itself would be read for ever.
-                    facts.comments_next = next.filter(|next| Some(next) != facts.comments_next.as_ref());
-                }
+                facts.comments.extend(comments);
+                facts.comments_total = total;
+                // A page that leads back to itself would be read for ever.
+                facts.comments_next = next.filter(|next| Some(next) != facts.comments_next.as_ref());
+                kept.push((*number, Step::Known(IssueFate::Issue(facts.clone()))));
             }
+            keep(kept)?;
+            self.look_up(repo, &gone, keep).await?;
         }
     }
 

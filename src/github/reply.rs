@@ -371,15 +371,15 @@ fn issue_facts(issue: Issue) -> Option<IssueFacts> {
     })
 }
 
-/// The next pages of comments, by the issue's number.
+/// The next pages of comments, by the issue's number; `None` for one that is not there any longer.
 ///
 /// # Errors
 /// What is wrong with the answer.
-pub fn comment_pages(repository: &Value) -> Result<Vec<(u32, CommentPage)>, String> {
+pub fn comment_pages(repository: &Value) -> Result<Vec<(u32, Option<CommentPage>)>, String> {
     let found = aliases(repository, 'i').into_iter().map(|(number, value)| {
-        let comments: Connection<Said> =
+        let comments: Option<Connection<Said>> =
             read(&value["comments"]).map_err(|error| format!("comments of issue {number}: {error}"))?;
-        Ok((number, page(comments)))
+        Ok((number, comments.map(page)))
     });
     found.collect()
 }

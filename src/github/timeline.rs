@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::ask::bad;
+use super::ask::{Begun, Step, bad};
 use super::budget::points;
 use super::client::Client;
 use super::error::GithubError;
@@ -125,7 +125,7 @@ impl Subject {
 }
 
 /// What pages of one issue's timeline say so far.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Links {
     closed: BTreeSet<IssueId>,
     linked: BTreeSet<IssueId>,
@@ -160,6 +160,22 @@ impl Links {
             commits: self.commits.into_iter().collect(),
         }
     }
+}
+
+/// The pages of one issue's timeline that were read, and where the next one begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    links: Links,
+    next: String,
+}
+
+/// What is known of who closed an issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Told {
+    /// All of it.
+    Whole(Closers),
+    /// The first pages.
+    Part(Part),
 }
 
 /// What a page of one number says.
@@ -198,18 +214,23 @@ pub fn take(repository: &Value, links: &mut BTreeMap<u32, Links>) -> Result<Vec<
 }
 
 impl Client {
-    /// Who closed these issues of a repository, handed over batch by batch, all pages of each timeline read. A number that
-    /// GraphQL knows nothing of is looked up by REST.
+    /// Who closed these issues of a repository, by all pages of each timeline. What earlier asking began is gone on with
+    /// first. Each answer is handed over at once: an issue of which more pages are read comes again, with them. A number
+    /// that GraphQL knows nothing of is looked up by REST.
     ///
     /// # Errors
-    /// [`GithubError`], or what `keep` says; batches before it were handed over.
+    /// [`GithubError`], or what `keep` says; what was read before it was handed over.
     pub async fn closers<E: From<GithubError>>(
         &self,
         repo: &RepoName,
         numbers: &[u32],
-        mut keep: impl FnMut(Vec<(u32, Closers)>) -> Result<(), E>,
+        begun: Begun<Part>,
+        mut keep: impl FnMut(Vec<(u32, Step<Told>)>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut left: VecDeque<u32> = numbers.iter().copied().collect();
+        self.fates_of(repo, &begun.missing, &mut keep).await?;
+        let lost = self.rest_of_links(repo, begun.pages, true, &mut keep).await?;
+        left.extend(lost);
         let mut size = BatchSize::new(self.settings.batch.min(AT_ONCE));
         while !left.is_empty() {
             let (value, query) = self
@@ -217,39 +238,100 @@ impl Client {
                 .await?;
             let mut links = BTreeMap::new();
             let first = take(&value, &mut links).map_err(|why| bad(&query, why))?;
-            let mut whole = Vec::new();
-            let mut next: Vec<(u32, String)> = Vec::new();
+            let (mut read, mut missing, mut parts) = (Vec::new(), Vec::new(), Vec::new());
             for (number, page) in first {
-                match page {
-                    Page::Issue(more) => next.extend(more.map(|more| (number, more))),
-                    Page::PullRequest => whole.push((number, IssueFate::PullRequest)),
-                    Page::Nothing => whole.push((number, self.fate(repo, number).await?)),
+                let own = links.remove(&number).unwrap_or_default();
+                let step = step(own, page);
+                match &step {
+                    Step::Known(Told::Part(part)) => parts.push((number, part.clone())),
+                    Step::Known(Told::Whole(_)) => {}
+                    Step::Missing => missing.push(number),
                 }
+                read.push((number, step));
             }
-            while !next.is_empty() {
-                let query = pages(repo, &next);
-                let value = self.of_repo(repo, &query, true).await?;
-                let read = take(&value, &mut links).map_err(|why| bad(&query, why))?;
-                let more = read.into_iter().filter_map(|(number, page)| match page {
-                    // A page that leads back to itself would be read for ever.
-                    Page::Issue(Some(more)) if !next.contains(&(number, more.clone())) => {
-                        Some((number, more))
-                    }
-                    _ => None,
-                });
-                next = more.collect();
-            }
-            let mut told: Vec<(u32, Closers)> = links
-                .into_iter()
-                .map(|(number, links)| (number, links.whole()))
-                .collect();
-            told.extend(
-                whole
-                    .into_iter()
-                    .map(|(number, fate)| (number, Closers::Other { fate })),
-            );
-            keep(told)?;
+            keep(read)?;
+            self.fates_of(repo, &missing, &mut keep).await?;
+            self.rest_of_links(repo, parts, false, &mut keep).await?;
         }
         Ok(())
+    }
+
+    /// Looks up by REST what GraphQL knows nothing of, one after the other.
+    async fn fates_of<E: From<GithubError>>(
+        &self,
+        repo: &RepoName,
+        missing: &[u32],
+        keep: &mut impl FnMut(Vec<(u32, Step<Told>)>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for number in missing {
+            let fate = self.fate(repo, *number).await?;
+            let told = Told::Whole(Closers::Other { fate });
+            keep(vec![(*number, Step::Known(told))])?;
+        }
+        Ok(())
+    }
+
+    /// Reads on in timelines, a page of each at a time. Of `old` ones, whose first pages another run read, GitHub may not
+    /// know the place any longer: gives those that have to be read from the start.
+    async fn rest_of_links<E: From<GithubError>>(
+        &self,
+        repo: &RepoName,
+        mut parts: Vec<(u32, Part)>,
+        old: bool,
+        keep: &mut impl FnMut(Vec<(u32, Step<Told>)>) -> Result<(), E>,
+    ) -> Result<Vec<u32>, E> {
+        let mut lost = Vec::new();
+        while !parts.is_empty() {
+            let now: Vec<(u32, Part)> = parts.drain(..parts.len().min(AT_ONCE)).collect();
+            let next: Vec<(u32, String)> = now
+                .iter()
+                .map(|(number, part)| (*number, part.next.clone()))
+                .collect();
+            let query = pages(repo, &next);
+            let value = match self.of_repo(repo, &query, true).await {
+                Err(GithubError::Refused { .. }) if old => {
+                    lost.extend(next.iter().map(|(number, _)| *number));
+                    continue;
+                }
+                other => other?,
+            };
+            let mut links: BTreeMap<u32, Links> = now
+                .into_iter()
+                .map(|(number, part)| (number, part.links))
+                .collect();
+            let found = take(&value, &mut links).map_err(|why| bad(&query, why))?;
+            let (mut read, mut missing) = (Vec::new(), Vec::new());
+            for (number, page) in found {
+                let page = match page {
+                    // A page that leads back to itself would be read for ever.
+                    Page::Issue(Some(more)) if next.contains(&(number, more.clone())) => Page::Issue(None),
+                    page => page,
+                };
+                let own = links.remove(&number).unwrap_or_default();
+                let step = step(own, page);
+                match &step {
+                    Step::Known(Told::Part(part)) => parts.push((number, part.clone())),
+                    Step::Known(Told::Whole(_)) => {}
+                    Step::Missing => missing.push(number),
+                }
+                read.push((number, step));
+            }
+            keep(read)?;
+            self.fates_of(repo, &missing, keep).await?;
+        }
+        Ok(lost)
+    }
+}
+
+/// What is known of a number after a page of it, with the links of all its pages.
+fn step(links: Links, page: Page) -> Step<Told> {
+    match page {
+        Page::Issue(Some(next)) => Step::Known(Told::Part(Part { links, next })),
+        Page::Issue(None) => Step::Known(Told::Whole(links.whole())),
+        Page::PullRequest => {
+            let fate = IssueFate::PullRequest;
+            Step::Known(Told::Whole(Closers::Other { fate }))
+        }
+        Page::Nothing => Step::Missing,
     }
 }

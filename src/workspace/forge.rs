@@ -23,12 +23,18 @@ pub enum Topic<'a> {
     Pull(&'a CandidateId),
     /// An issue's number.
     Issue(&'a IssueId),
+    /// An issue's number that must be looked up in another way: the first one knew nothing of it.
+    Missing(&'a IssueId),
     /// Who closed an issue.
     Closers(&'a IssueId),
+    /// The first pages of what tells who closed an issue.
+    ClosersPart(&'a IssueId),
     /// A repository.
     Repository(&'a RepoName),
     /// Its releases.
     Releases(&'a RepoName),
+    /// The first pages of its releases.
+    ReleasesPart(&'a RepoName),
     /// What had changed in it when it was last looked at.
     Changes(&'a RepoName),
 }
@@ -39,9 +45,12 @@ impl Topic<'_> {
         match self {
             Self::Pull(id) => format!("pull:{}#{}", lower(&id.repo), id.number),
             Self::Issue(id) => format!("issue:{}#{}", lower(&id.repo), id.number),
+            Self::Missing(id) => format!("missing:{}#{}", lower(&id.repo), id.number),
             Self::Closers(id) => format!("closers:{}#{}", lower(&id.repo), id.number),
+            Self::ClosersPart(id) => format!("closers-part:{}#{}", lower(&id.repo), id.number),
             Self::Repository(repo) => format!("repository:{}", lower(repo)),
             Self::Releases(repo) => format!("releases:{}", lower(repo)),
+            Self::ReleasesPart(repo) => format!("releases-part:{}", lower(repo)),
             Self::Changes(repo) => format!("changes:{}", lower(repo)),
         }
     }
@@ -119,6 +128,14 @@ impl Context {
             etag: None,
             reply: self.blobs.put(&bytes)?,
         })
+    }
+
+    /// Whether anything is kept under this name.
+    ///
+    /// # Errors
+    /// [`StoreError`] when the ledger cannot be read.
+    pub fn is_kept(&self, topic: Topic<'_>) -> Result<bool, StoreError> {
+        Ok(self.store.reply(&topic.name())?.is_some())
     }
 
     /// What a forge said of a topic, if it was asked.

@@ -1,18 +1,22 @@
 //! What git alone cannot tell: the repository, its pull requests and the issues they close, asked of GitHub, once.
 //!
-//! Replies are kept batch by batch, so that a stop loses at most one; what is known is not asked again. A refresh asks one
-//! question first, "has anything changed?", which costs nothing when nothing has.
+//! What an answer tells is kept at once, also where more pages follow, so that a stop loses at most one request; what is
+//! known is not asked again. A refresh asks one question first, "has anything changed?", which costs nothing when nothing
+//! has.
+
+mod issues;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use self::issues::{ask_issues, issues_of};
 use super::MineError;
 use crate::domain::candidate::{Candidate, FoundIn};
-use crate::domain::enriched::{KnownPull, began_at, closing};
+use crate::domain::enriched::KnownPull;
 use crate::domain::event::Event;
-use crate::domain::forge::{IssueFate, IssueId, PullFacts, RepositoryFacts};
+use crate::domain::forge::{IssueFate, IssueId, PullFacts, ReleaseFacts, RepositoryFacts};
 use crate::domain::ids::{CandidateId, RepoName};
 use crate::github::ask::IsContext;
 use crate::github::rest::Changes;
@@ -91,13 +95,17 @@ pub struct Estimate {
     pub pulls: usize,
     /// Issues that git names and nobody asked yet.
     pub issues_named: usize,
+    /// Issues of which the first pages of comments are known, and not as many as have to be.
+    pub issues_begun: usize,
+    /// The pages of comments that are left of those, at most. Of issues that were not asked nobody knows how many there are.
+    pub comment_pages: u64,
     /// Issues at most, if every pull request closes another one.
     pub issues_most: usize,
     /// Issues that release notes name, that git does not resolve and nobody asked about.
     pub issues_in_notes: usize,
-    /// Requests, at least and at most, when GitHub is not slow.
+    /// Requests, at least and at most, when GitHub is not slow; pages of comments beyond an issue's first come on top.
     pub requests: (u64, u64),
-    /// Points, at least and at most.
+    /// Points, at least and at most; pages of comments beyond an issue's first come on top.
     pub points: (u64, u64),
 }
 
@@ -120,11 +128,18 @@ pub fn estimate(
 ) -> Result<Estimate, MineError> {
     let knowledge = context.knowledge(Some(question.repo))?;
     let pulls = unasked(&knowledge, question.candidates).len();
-    let named = issues_of(&knowledge, question.candidates, true);
-    let named = named
-        .iter()
-        .filter(|(id, _)| knowledge.issue(id).is_none())
-        .count();
+    let (mut named, mut begun, mut comment_pages) = (0_usize, 0_usize, 0_u64);
+    for (id, moment) in issues_of(&knowledge, question.candidates, true) {
+        match knowledge.issue(&id) {
+            None => named += 1,
+            Some(IssueFate::Issue(facts)) if !facts.knows_comments_before(moment) => {
+                begun += 1;
+                let left = facts.comments_total.saturating_sub(facts.comments.len() as u64);
+                comment_pages += left.div_ceil(100).max(1);
+            }
+            Some(_) => {}
+        }
+    }
     let most = named.max(pulls);
     let cost = |issues: usize| {
         let (first, second) = crate::github::ask::cost(pulls, issues, batch);
@@ -137,6 +152,8 @@ pub fn estimate(
     Ok(Estimate {
         pulls,
         issues_named: named,
+        issues_begun: begun,
+        comment_pages,
         issues_most: most,
         issues_in_notes: in_notes,
         requests: (fewest, requests),
@@ -160,9 +177,10 @@ pub async fn enrich(context: &Context, client: &Client, question: Question<'_>) 
         other => other?,
     }
     let knowledge = context.knowledge(Some(question.repo))?;
-    for id in issues_of(&knowledge, question.candidates, false).keys() {
-        let fate = match knowledge.issue(id) {
+    for (id, moment) in issues_of(&knowledge, question.candidates, false) {
+        let fate = match knowledge.issue(&id) {
             None => "not asked",
+            Some(IssueFate::Issue(facts)) if !facts.knows_comments_before(moment) => "issue, half read",
             Some(IssueFate::Issue(_)) => "issue",
             Some(IssueFate::PullRequest) => "pull request",
             Some(IssueFate::Transferred { .. }) => "transferred",
@@ -192,18 +210,7 @@ async fn ask(
     if question.refresh {
         asked.changed = Some(forget_changed(context, client, repo).await?);
     }
-    let known = context.said(Topic::Repository(repo))?;
-    let releases = context.releases(repo)?;
-    let (facts, releases) = if let (Some((_, facts)), Some(releases)) = (known, releases) {
-        (facts, releases)
-    } else {
-        let whole = client.repository(repo, question.is_context).await?;
-        context.store.put_replies(vec![
-            context.reply(Topic::Repository(repo), None, &whole.facts)?,
-            context.reply(Topic::Releases(repo), None, &whole.releases)?,
-        ])?;
-        (whole.facts, whole.releases)
-    };
+    let (facts, releases) = repository(context, client, question).await?;
     if !facts.repo.is(repo) {
         context.events.emit(Event::Warning {
             message: format!(
@@ -212,7 +219,7 @@ async fn ask(
             ),
         });
     }
-    asked.releases = releases.len();
+    asked.releases = releases;
     asked.repository = Some(facts);
     if question.candidates.is_empty() {
         return Ok(());
@@ -229,6 +236,58 @@ async fn ask(
         }
     }
     Ok(())
+}
+
+/// The first pages of a repository's releases, and where the next one begins.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct ReleasesPart {
+    releases: Vec<ReleaseFacts>,
+    next: String,
+}
+
+/// The repository and how many releases it has: as known, or asked, page by page.
+async fn repository(
+    context: &Context,
+    client: &Client,
+    question: Question<'_>,
+) -> Result<(RepositoryFacts, usize), MineError> {
+    let repo = question.repo;
+    let known = context.said::<RepositoryFacts>(Topic::Repository(repo))?;
+    let begun = context.said::<ReleasesPart>(Topic::ReleasesPart(repo))?;
+    let (facts, mut releases, mut next) = match (known, context.releases(repo)?, begun) {
+        (Some((_, facts)), Some(releases), _) => return Ok((facts, releases.len())),
+        (Some((_, facts)), None, Some((_, part))) => (facts, part.releases, Some(part.next)),
+        _ => {
+            let opened = client.repository(repo, question.is_context).await?;
+            let reply = context.reply(Topic::Repository(repo), None, &opened.facts)?;
+            context.store.put_replies(vec![reply])?;
+            (opened.facts, opened.releases, opened.next)
+        }
+    };
+    let part = Topic::ReleasesPart(repo);
+    while let Some(after) = next {
+        let read = ReleasesPart {
+            releases,
+            next: after,
+        };
+        context
+            .store
+            .put_replies(vec![context.reply(part, None, &read)?])?;
+        let (more, then) = match client.releases(repo, &read.next).await {
+            Err(error @ GithubError::Refused { .. }) => {
+                // GitHub may not know that place any longer: the same command begins anew.
+                context.store.replace_replies(vec![part.name()], vec![])?;
+                return Err(error.into());
+            }
+            other => other?,
+        };
+        releases = read.releases;
+        releases.extend(more);
+        next = then;
+    }
+    let reply = context.reply(Topic::Releases(repo), None, &releases)?;
+    context.store.replace_replies(vec![part.name()], vec![reply])?;
+    Ok((facts, releases.len()))
 }
 
 /// Looks what changed since, forgets what is older than that, and remembers when it looked. Gives how much was forgotten;
@@ -269,6 +328,7 @@ fn stale(context: &Context, repo: &RepoName, changed: &[(u32, Timestamp)]) -> Re
             Topic::Pull(&id).name(),
             Topic::Issue(&issue).name(),
             Topic::Closers(&issue).name(),
+            Topic::ClosersPart(&issue).name(),
         ] {
             let known = context.store.reply(&name)?;
             let is_older = |reply: &Reply| {
@@ -292,7 +352,12 @@ async fn forget_changed(context: &Context, client: &Client, repo: &RepoName) -> 
     let forgotten = look(context, client, repo, reply.etag.as_deref(), looked.since).await?;
     if forgotten.is_some() {
         // Stars, topics and releases are in no list of changes: they come with one request.
-        let names = [Topic::Repository(repo).name(), Topic::Releases(repo).name()];
+        let names = [
+            Topic::Repository(repo),
+            Topic::Releases(repo),
+            Topic::ReleasesPart(repo),
+        ]
+        .map(|topic| topic.name());
         context.store.replace_replies(names.to_vec(), vec![])?;
     }
     Ok(forgotten.unwrap_or_default())
@@ -352,106 +417,4 @@ fn known(repo: &RepoName, facts: PullFacts) -> KnownPull {
         facts,
         references: found,
     }
-}
-
-/// The issues that pull requests close (or, of those that were not asked, say in git that they close), each with the latest
-/// moment that its comments have to be known until.
-fn issues_of(
-    knowledge: &Knowledge,
-    candidates: &[Candidate],
-    from_git_too: bool,
-) -> BTreeMap<IssueId, Timestamp> {
-    let mut found: BTreeMap<IssueId, Timestamp> = BTreeMap::new();
-    for candidate in candidates {
-        let (ids, moment) = match knowledge.pull(&candidate.id) {
-            Some(known) => (closing(candidate, known), began_at(candidate, &known.facts)),
-            None if from_git_too => {
-                let named = candidate.references.iter().filter(|reference| reference.closes);
-                let here = named.filter(|reference| reference.repo.is_none());
-                let id = |number| IssueId {
-                    repo: candidate.id.repo.clone(),
-                    number,
-                };
-                (
-                    here.map(|reference| id(reference.number)).collect(),
-                    candidate.merged_at,
-                )
-            }
-            None => continue,
-        };
-        for id in ids {
-            let moment_of = found.entry(id).or_insert(moment);
-            *moment_of = (*moment_of).max(moment);
-        }
-    }
-    found
-}
-
-/// Asks the issues that are not known, or not known far enough. Gives how many.
-async fn ask_issues(
-    context: &Context,
-    client: &Client,
-    question: Question<'_>,
-    asked: &mut Asked,
-) -> Result<usize, MineError> {
-    let knowledge = context.knowledge(Some(question.repo))?;
-    let mut wanted: BTreeMap<RepoName, BTreeMap<u32, Timestamp>> = BTreeMap::new();
-    let mut want = |id: &IssueId, moment| {
-        wanted
-            .entry(id.repo.clone())
-            .or_default()
-            .insert(id.number, moment);
-    };
-    for (id, moment) in issues_of(&knowledge, question.candidates, false) {
-        match knowledge.issue(&id) {
-            None => want(&id, moment),
-            Some(IssueFate::Issue(facts)) if !facts.knows_comments_before(moment) => want(&id, moment),
-            Some(IssueFate::Transferred { to: Some(to) }) => match knowledge.issue(to) {
-                Some(IssueFate::Issue(facts)) if facts.knows_comments_before(moment) => {}
-                Some(IssueFate::Issue(_)) | None => want(to, moment),
-                Some(_) => {}
-            },
-            Some(_) => {}
-        }
-    }
-    let mut count = 0;
-    for (repo, moments) in wanted {
-        let numbers: Vec<u32> = moments.keys().copied().collect();
-        let mut keep = |batch: Vec<(u32, IssueFate)>| {
-            count += batch.len();
-            asked.issues += batch.len();
-            let replies = batch.into_iter().map(|(number, fate)| {
-                let id = IssueId {
-                    repo: repo.clone(),
-                    number,
-                };
-                let updated = match &fate {
-                    IssueFate::Issue(facts) => Some(facts.updated_at.to_string()),
-                    _ => None,
-                };
-                Ok(context.reply(Topic::Issue(&id), updated, &fate)?)
-            });
-            context
-                .store
-                .put_replies(replies.collect::<Result<Vec<_>, MineError>>()?)?;
-            Ok::<_, MineError>(())
-        };
-        let enough = |facts: &crate::domain::forge::IssueFacts| {
-            let moment = moments.get(&facts.id.number).copied().unwrap_or(Timestamp::MAX);
-            facts.knows_comments_before(moment)
-        };
-        match client.issues(&repo, &numbers, &enough, &mut keep).await {
-            // Another repository that must not be seen, or is gone: so are its issues.
-            Err(MineError::Github(GithubError::NoRepository { .. })) if !repo.is(question.repo) => {
-                keep(
-                    numbers
-                        .into_iter()
-                        .map(|number| (number, IssueFate::Absent))
-                        .collect(),
-                )?;
-            }
-            other => other?,
-        }
-    }
-    Ok(count)
 }

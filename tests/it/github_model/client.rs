@@ -1,7 +1,10 @@
 //! What is asked and read, when nothing goes wrong.
 
+use std::collections::BTreeMap;
+
 use quarry::domain::forge::{IssueFate, PullFacts};
 use quarry::domain::ids::RepoName;
+use quarry::github::ask::{Begun, Step};
 use quarry::github::graphql::{self, Query};
 use quarry::github::timeline;
 use quarry::github::{Client, GithubError};
@@ -31,16 +34,20 @@ pub(super) async fn pulls(client: &Client, repo: &str, numbers: &[u32]) -> Vec<(
 }
 
 pub(super) async fn fates(client: &Client, repo: &str, numbers: &[u32]) -> Vec<(u32, IssueFate)> {
-    let mut found = vec![];
-    let keep = |batch| {
+    let mut found = BTreeMap::new();
+    let keep = |batch: Vec<(u32, Step<IssueFate>)>| {
         found.extend(batch);
         Ok::<_, GithubError>(())
     };
     client
-        .issues(&name(repo), numbers, &|_| false, keep)
+        .issues(&name(repo), numbers, Begun::nothing(), &|_| false, keep)
         .await
         .unwrap();
-    found
+    let known = found.into_iter().filter_map(|(number, step)| match step {
+        Step::Known(fate) => Some((number, fate)),
+        Step::Missing => None,
+    });
+    known.collect()
 }
 
 /// One query of each kind, with one and with many of what it asks for.
@@ -127,10 +134,15 @@ async fn a_repository_is_told_with_all_its_releases() {
     repo.releases[5]["isDraft"] = json!(true);
     let model = Model::new(vec![("psf/requests", repo)]);
     let client = model.client(model.settings()).unwrap();
-    let whole = client
+    let mut whole = client
         .repository(&name("psf/requests"), &is_context)
         .await
         .unwrap();
+    while let Some(after) = whole.next {
+        let (more, next) = client.releases(&name("psf/requests"), &after).await.unwrap();
+        whole.releases.extend(more);
+        whole.next = next;
+    }
     let facts = &whole.facts;
     assert_eq!(
         facts.context_files,

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 
 use quarry::domain::forge::{Closers, IssueFate, IssueId};
+use quarry::github::ask::{Begun, Step};
+use quarry::github::timeline::Told;
 use quarry::github::{Client, GithubError};
 use serde_json::{Value, json};
 
@@ -17,12 +19,16 @@ const COMMIT: &str = "d16bfe05a744909de4b27f5875fe0d4ed41ce607";
 
 async fn closers(client: &Client, numbers: &[u32]) -> BTreeMap<u32, Closers> {
     let mut found = BTreeMap::new();
-    let keep = |batch: Vec<(u32, Closers)>| {
-        found.extend(batch);
+    let keep = |batch: Vec<(u32, Step<Told>)>| {
+        for (number, step) in batch {
+            if let Step::Known(Told::Whole(told)) = step {
+                found.insert(number, told);
+            }
+        }
         Ok::<_, GithubError>(())
     };
     client
-        .closers(&name("psf/requests"), numbers, keep)
+        .closers(&name("psf/requests"), numbers, Begun::nothing(), keep)
         .await
         .unwrap();
     found

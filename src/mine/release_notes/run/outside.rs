@@ -8,6 +8,8 @@ use serde::Serialize;
 use super::{Notes, Outside};
 use crate::domain::forge::{Closers, IssueFate, IssueId};
 use crate::domain::ids::RepoName;
+use crate::github::ask::{Begun, Step};
+use crate::github::timeline::{Part, Told};
 use crate::github::{Client, GithubError};
 use crate::mine::release_notes::resolve::Outcome;
 use crate::mine::release_notes::sources::ReleaseBody;
@@ -143,7 +145,7 @@ pub async fn ask(
             Err(MineError::Github(GithubError::NoRepository { .. })) => {
                 let absent = numbers.into_iter().map(|number| {
                     let fate = IssueFate::Absent;
-                    (number, Closers::Other { fate })
+                    (number, Step::Known(Told::Whole(Closers::Other { fate })))
                 });
                 keep(context, &there, absent.collect())?;
             }
@@ -164,24 +166,47 @@ async fn ask_repo(
     repo: &RepoName,
     numbers: &[u32],
 ) -> Result<usize, MineError> {
+    // What an earlier run half read is gone on with.
+    let mut begun = Begun::nothing();
+    let mut new = Vec::new();
+    for number in numbers {
+        let id = IssueId {
+            repo: repo.clone(),
+            number: *number,
+        };
+        if let Some((_, part)) = context.said::<Part>(Topic::ClosersPart(&id))? {
+            begun.pages.push((*number, part));
+        } else if context.is_kept(Topic::Missing(&id))? {
+            begun.missing.push(*number);
+        } else {
+            new.push(*number);
+        }
+    }
     let mut count = 0;
     client
-        .closers(repo, numbers, |batch| {
-            count += batch.len();
+        .closers(repo, &new, begun, |batch| {
+            let whole = |(_, step): &&(u32, Step<Told>)| matches!(step, Step::Known(Told::Whole(_)));
+            count += batch.iter().filter(whole).count();
             keep(context, repo, batch)
         })
         .await?;
     Ok(count)
 }
 
-fn keep(context: &Context, repo: &RepoName, batch: Vec<(u32, Closers)>) -> Result<(), MineError> {
-    let replies = batch.into_iter().map(|(number, told)| {
+fn keep(context: &Context, repo: &RepoName, batch: Vec<(u32, Step<Told>)>) -> Result<(), MineError> {
+    let (mut forget, mut replies) = (Vec::new(), Vec::new());
+    for (number, step) in batch {
         let id = IssueId {
             repo: repo.clone(),
             number,
         };
-        Ok(context.reply(Topic::Closers(&id), None, &told)?)
-    });
-    let replies = replies.collect::<Result<Vec<_>, MineError>>()?;
-    Ok(context.store.put_replies(replies)?)
+        let (part, missing) = (Topic::ClosersPart(&id), Topic::Missing(&id));
+        forget.extend([part.name(), missing.name()]);
+        replies.push(match step {
+            Step::Known(Told::Whole(told)) => context.reply(Topic::Closers(&id), None, &told)?,
+            Step::Known(Told::Part(read)) => context.reply(part, None, &read)?,
+            Step::Missing => context.reply(missing, None, &())?,
+        });
+    }
+    Ok(context.store.replace_replies(forget, replies)?)
 }
