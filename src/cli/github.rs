@@ -146,7 +146,8 @@ fn would_cost(estimate: &Estimate) -> String {
     );
     let _ = writeln!(
         text,
-        "  the first of each is certain; pages of comments beyond an issue's first 100 come on top, as many as there are"
+        "  certain of that: {} requests, {} points; pages of comments beyond an issue's first 100 come on top",
+        estimate.requests.0, estimate.points.0
     );
     if estimate.issues_begun > 0 {
         let _ = writeln!(

@@ -58,7 +58,7 @@ impl Site {
         self.ask(model, model.settings(), question).await
     }
 
-    fn candidate(&self, number: u32) -> Candidate {
+    pub(super) fn candidate(&self, number: u32) -> Candidate {
         let id = format!("psf/requests#{number}").parse().unwrap();
         self.context.candidate(&id).unwrap().unwrap()
     }
@@ -271,13 +271,13 @@ pub(super) fn program(workspace: &Path, model: &Model) -> Command {
 }
 
 /// The sample's repository, as a mirror and as the model has it.
-struct Sample {
-    folder: tempfile::TempDir,
-    mirror: std::path::PathBuf,
-    model: Model,
+pub(super) struct Sample {
+    pub(super) folder: tempfile::TempDir,
+    pub(super) mirror: std::path::PathBuf,
+    pub(super) model: Model,
 }
 
-fn sample() -> Sample {
+pub(super) fn sample() -> Sample {
     let folder = tempfile::tempdir().unwrap();
     let workspace = folder.path().join("first");
     succeed(quarry(&workspace).args(["mine", "--sample"]));

@@ -13,6 +13,8 @@ mod rest;
 mod schema;
 mod server;
 mod state;
+mod stops;
+mod waits;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
