@@ -16,7 +16,8 @@ pub const fn points(connections: u64) -> u64 {
 pub struct Budget {
     /// GraphQL points, at most.
     pub points: Option<u64>,
-    /// Requests, at most, of both kinds; where the last one is redirected, it is followed.
+    /// Requests, at most, of both kinds, without those that GitHub answers with "nothing has changed", which it does not
+    /// count; where the last one is redirected, it is followed.
     pub requests: Option<u64>,
     /// What is left untouched of each token's hourly limit, of either kind.
     pub reserve: u64,
@@ -182,7 +183,8 @@ impl Budget {
                 spent.points
             ));
         }
-        let most = self.requests.filter(|most| spent.requests >= *most)?;
+        let counted = spent.requests.saturating_sub(spent.unchanged);
+        let most = self.requests.filter(|most| counted >= *most)?;
         Some(format!("all {most} requests are sent"))
     }
 }
@@ -237,6 +239,11 @@ mod tests {
         assert!(budget.passed_by(&spent(9, 2), 2).is_some());
         assert!(budget.passed_by(&spent(0, 3), 1).is_some());
         assert_eq!(budget.passed_by(&spent(12, 2), 0), None, "REST has no points");
+        let unchanged = Spent {
+            unchanged: 1,
+            ..spent(0, 3)
+        };
+        assert_eq!(budget.passed_by(&unchanged, 1), None);
         assert_eq!(Budget::default().passed_by(&spent(1 << 40, 1 << 40), 9), None);
     }
 }

@@ -15,19 +15,21 @@ use crate::domain::ids::RepoName;
 /// Redirections that are followed, at most.
 const HOPS: usize = 3;
 
-/// What changed in a repository's issues and pull requests.
+/// A page of what changed in a repository's issues and pull requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Changes {
     /// Nothing since the `ETag`.
     Nothing,
     /// These numbers, with when each changed last, newest first.
     Some {
-        /// The list's `ETag`: for the next time.
+        /// The page's `ETag`: the first one's is for the next time.
         etag: Option<String>,
-        /// When anything changed last; `None` where there is nothing.
+        /// When the first on the page changed; `None` where there is nothing.
         newest: Option<Timestamp>,
         /// What changed.
         changed: Vec<(u32, Timestamp)>,
+        /// Whether another page follows.
+        more: bool,
     },
 }
 
@@ -129,48 +131,40 @@ impl Client {
         })
     }
 
-    /// What changed in a repository since `since` (everything, for `None`), unless nothing did since `etag`.
+    /// A page (from 1) of what changed in a repository since `since` (everything, for `None`), unless nothing did since
+    /// `etag`.
     ///
     /// # Errors
     /// [`GithubError`].
     pub async fn changes(
         &self,
         repo: &RepoName,
+        page: u32,
         etag: Option<&str>,
         since: Option<Timestamp>,
     ) -> Result<Changes, GithubError> {
         let what = format!("what changed in {repo}");
-        let mut changed = Vec::new();
-        let (mut first_etag, mut newest) = (None, None);
-        for page in 1.. {
-            let path = format!(
-                "/repos/{repo}/issues?state=all&sort=updated&direction=desc&per_page=100&page={page}"
-            );
-            let asked = etag.filter(|_| page == 1);
-            let (etag, (status, body)) = self.follow(&path, &what, asked).await?;
-            match status {
-                304 => return Ok(Changes::Nothing),
-                404 | 410 => return Err(GithubError::NoRepository { repo: repo.clone() }),
-                _ => {}
-            }
-            if page == 1 {
-                first_etag = etag;
-            }
-            let list: Vec<Changed> = parse(&what, &body)?;
-            newest = newest.or(list.first().map(|first| first.updated_at));
-            let full = list.len() == 100;
-            let older = |moment: Timestamp| since.is_some_and(|since| moment < since);
-            let reached = list.last().is_some_and(|last| older(last.updated_at));
-            let newer = list.into_iter().filter(|one| !older(one.updated_at));
-            changed.extend(newer.map(|one| (one.number, one.updated_at)));
-            if !full || reached {
-                break;
-            }
+        let path =
+            format!("/repos/{repo}/issues?state=all&sort=updated&direction=desc&per_page=100&page={page}");
+        let (etag, (status, body)) = self.follow(&path, &what, etag).await?;
+        match status {
+            304 => return Ok(Changes::Nothing),
+            404 | 410 => return Err(GithubError::NoRepository { repo: repo.clone() }),
+            _ => {}
         }
+        let list: Vec<Changed> = parse(&what, &body)?;
+        let older = |moment: Timestamp| since.is_some_and(|since| moment < since);
+        let reached = list.last().is_none_or(|last| older(last.updated_at));
+        let (newest, more) = (
+            list.first().map(|first| first.updated_at),
+            list.len() == 100 && !reached,
+        );
+        let newer = list.into_iter().filter(|one| !older(one.updated_at));
         Ok(Changes::Some {
-            etag: first_etag,
+            etag,
             newest,
-            changed,
+            changed: newer.map(|one| (one.number, one.updated_at)).collect(),
+            more,
         })
     }
 

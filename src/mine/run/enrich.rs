@@ -113,6 +113,18 @@ pub struct Estimate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Looked {
     since: Option<Timestamp>,
+    /// A look that did not come to its end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    half: Option<HalfLooked>,
+}
+
+/// How far a look came: what its first page told, and the next page. (What changes meanwhile comes to the first page, and is
+/// found by the next look.)
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct HalfLooked {
+    newest: Option<Timestamp>,
+    etag: Option<String>,
+    page: u32,
 }
 
 /// What asking would cost, of what is not known yet, and of so many issues that release notes name, in batches of this
@@ -226,7 +238,11 @@ async fn ask(
     }
     if context.said::<Looked>(Topic::Changes(repo))?.is_none() {
         // From here on it is known what changed: what is asked below is newer.
-        look(context, client, repo, None, Some(context.clock.now())).await?;
+        let now = Looked {
+            since: Some(context.clock.now()),
+            half: None,
+        };
+        look(context, client, repo, None, now).await?;
     }
     ask_pulls(context, client, question, asked).await?;
     // Issues that were moved are asked again where they went.
@@ -290,29 +306,51 @@ async fn repository(
     Ok((facts, releases.len()))
 }
 
-/// Looks what changed since, forgets what is older than that, and remembers when it looked. Gives how much was forgotten;
-/// `None` when nothing changed at all.
+/// Looks what changed since, forgets what is older than that, page by page, and remembers when it looked. Gives how much was
+/// forgotten; `None` when nothing changed at all.
 async fn look(
     context: &Context,
     client: &Client,
     repo: &RepoName,
     etag: Option<&str>,
-    since: Option<Timestamp>,
+    looked: Looked,
 ) -> Result<Option<usize>, MineError> {
-    match client.changes(repo, etag, since).await? {
-        Changes::Nothing => Ok(None),
-        Changes::Some {
-            etag,
+    let Looked { since, mut half } = looked;
+    let mut count = 0;
+    loop {
+        let page = half.as_ref().map_or(1, |half| half.page);
+        let unless = etag.filter(|_| half.is_none());
+        let Changes::Some {
+            etag: this_etag,
             newest,
             changed,
-        } => {
-            let mut reply = context.reply(Topic::Changes(repo), None, &Looked { since: newest })?;
-            reply.etag = etag;
-            let stale = stale(context, repo, &changed)?;
-            let count = stale.len();
-            // At once: a stop in between would lose a change.
-            context.store.replace_replies(stale, vec![reply])?;
-            Ok(Some(count))
+            more,
+        } = client.changes(repo, page, unless, since).await?
+        else {
+            return Ok(None);
+        };
+        let first = half.take().unwrap_or(HalfLooked {
+            newest,
+            etag: this_etag,
+            page,
+        });
+        let stale = stale(context, repo, &changed)?;
+        count += stale.len();
+        let (end, etag) = if more {
+            let page = page.saturating_add(1);
+            half = Some(HalfLooked { page, ..first });
+            let half = half.clone();
+            (Looked { since, half }, None)
+        } else {
+            let since = first.newest;
+            (Looked { since, half: None }, first.etag)
+        };
+        let mut reply = context.reply(Topic::Changes(repo), None, &end)?;
+        reply.etag = etag;
+        // At once: a stop in between would lose a change.
+        context.store.replace_replies(stale, vec![reply])?;
+        if !more {
+            return Ok(Some(count));
         }
     }
 }
@@ -349,7 +387,7 @@ async fn forget_changed(context: &Context, client: &Client, repo: &RepoName) -> 
     let Some((reply, looked)) = context.said::<Looked>(Topic::Changes(repo))? else {
         return Ok(0);
     };
-    let forgotten = look(context, client, repo, reply.etag.as_deref(), looked.since).await?;
+    let forgotten = look(context, client, repo, reply.etag.as_deref(), looked).await?;
     if forgotten.is_some() {
         // Stars, topics and releases are in no list of changes: they come with one request.
         let names = [

@@ -136,13 +136,16 @@ async fn a_renamed_repository_is_found_and_says_its_name() {
     // Its own issues are told under today's name.
     assert_eq!(found[0].1.as_ref().unwrap().closes[1], id("psf/httpkit#10"));
     // REST leads on to where it is.
-    let changes = client.changes(&name("psf/requests"), None, None).await.unwrap();
+    let changes = client
+        .changes(&name("psf/requests"), 1, None, None)
+        .await
+        .unwrap();
     let Changes::Some { etag, changed, .. } = changes else {
         panic!("{changes:?}");
     };
     assert_eq!(changed.len(), 7);
     let again = client
-        .changes(&name("psf/requests"), etag.as_deref(), None)
+        .changes(&name("psf/requests"), 1, etag.as_deref(), None)
         .await
         .unwrap();
     assert_eq!((again, client.spent().unchanged), (Changes::Nothing, 1));

@@ -93,6 +93,50 @@ async fn any_budget_gets_on_each_time_and_asks_nothing_twice() {
 }
 
 #[tokio::test]
+async fn a_refresh_of_much_gets_on_each_time() {
+    let model = || {
+        let repo = Repo::of((1..=250).map(|number| pull(number, &[])).collect(), vec![]);
+        Model::new(vec![("psf/requests", repo)])
+    };
+    let change = |model: &Model| {
+        model.repo("psf/requests", |repo| {
+            for pull in repo.pulls.values_mut() {
+                pull["updatedAt"] = json!("2023-01-01T00:00:00Z");
+                pull["title"] = json!("Another title");
+            }
+        });
+    };
+    let candidates: Vec<_> = (1..=250).map(|number| candidate(number, &[])).collect();
+    let repo = name("psf/requests");
+    let mut question = Question {
+        repo: &repo,
+        candidates: &candidates,
+        refresh: false,
+        is_context: &is_context,
+    };
+    let known = |site: &Site| site.context.store.replies("").unwrap();
+    let (new, fresh) = (model(), Site::new());
+    change(&new);
+    fresh.ask(&new, new.settings(), question).await;
+
+    let (model, site) = (model(), Site::new());
+    site.ask(&model, model.settings(), question).await;
+    change(&model);
+    question.refresh = true;
+    loop {
+        let before = known(&site);
+        let mut settings = model.settings();
+        settings.budget.requests = Some(1);
+        let asked = site.ask(&model, settings, question).await;
+        if asked.stopped.is_none() {
+            break;
+        }
+        assert_ne!(known(&site), before, "it got nowhere: {:?}", model.asked());
+    }
+    assert_eq!(known(&site), known(&fresh));
+}
+
+#[tokio::test]
 async fn what_is_half_read_decides_nothing_and_is_told_beforehand() {
     let (model, site) = (model(), Site::new());
     let candidates = [candidate(1, &[])];

@@ -63,13 +63,16 @@ async fn a_page_of_words_in_the_place_of_an_answer_is_asked_again_by_rest_too() 
     let before = client.spent().repeated;
     // The list of changes is REST's.
     model.faults([words.clone(), words.clone()]);
-    client.changes(&name("psf/requests"), None, None).await.unwrap();
+    client
+        .changes(&name("psf/requests"), 1, None, None)
+        .await
+        .unwrap();
     assert_eq!(client.spent().repeated, before + 2);
     let found = fates(&client, "psf/requests", &[22]).await;
     assert_eq!(found, [(22, IssueFate::Deleted)]);
     model.faults((0..6).map(|_| words.clone()));
     let error = client
-        .changes(&name("psf/requests"), None, None)
+        .changes(&name("psf/requests"), 1, None, None)
         .await
         .unwrap_err();
     assert!(
