@@ -6,6 +6,7 @@ use super::args::{AskAbout, GithubArgs, SourceArgs};
 use super::error::CliError;
 use super::machine::Machine;
 use super::session::Session;
+use crate::domain::address::shown;
 use crate::domain::forge::RepositoryFacts;
 use crate::github::address::{GITHUB, clone_base};
 use crate::github::{Budget, Settings, Spent};
@@ -73,7 +74,10 @@ pub(super) fn asking(
 /// The client's settings.
 pub(super) fn settings(args: &GithubArgs, session: &Session) -> Result<Settings, CliError> {
     let api = api(args);
-    let host = api.split_once("://").map_or(api, |(_, rest)| rest);
+    let address = shown(api);
+    let host = address
+        .split_once("://")
+        .map_or(address.as_str(), |(_, rest)| rest);
     let host = host.split(['/', ':']).next().unwrap_or(host);
     let host = if api == GITHUB { "github.com" } else { host };
     let mut settings = Settings::new(if args.dry_run {
@@ -146,7 +150,8 @@ fn would_cost(estimate: &Estimate) -> String {
     );
     let _ = writeln!(
         text,
-        "  certain of that: {} requests, {} points; pages of comments beyond an issue's first 100 come on top",
+        "  certain of that: {} requests, {} points; on top come pages of comments beyond an issue's first 100, of releases \
+         beyond the newest 100, and look-ups of numbers that are gone",
         estimate.requests.0, estimate.points.0
     );
     if estimate.issues_begun > 0 {

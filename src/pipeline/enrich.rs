@@ -62,6 +62,11 @@ pub async fn tell(
         Some(recipe) if asking.about != Enrich::None && told::reads(recipe)? => Some(recipe),
         _ => None,
     };
+    // What the notes name of some pull requests alone, these tell themselves (what they close): nobody else is asked.
+    let (noted, about) = match noted {
+        Some(_) if !only.is_empty() => (None, Enrich::All),
+        noted => (noted, asking.about),
+    };
     let question = |candidates, refresh| Question {
         repo: &source.repo,
         candidates,
@@ -76,7 +81,7 @@ pub async fn tell(
             }
             None => 0,
         };
-        let candidates = whom(context, recipe, source, only, asking.about)?;
+        let candidates = whom(context, recipe, source, only, about)?;
         let cost = estimate(
             context,
             question(&candidates, false),
@@ -87,7 +92,7 @@ pub async fn tell(
     }
     let client = client(context, asking.github.clone())?;
     let Some(noted) = noted else {
-        let candidates = whom(context, recipe, source, only, asking.about)?;
+        let candidates = whom(context, recipe, source, only, about)?;
         let asked = enrich(context, &client, question(&candidates, asking.refresh)).await?;
         return Ok(Told::Asked(Box::new(asked)));
     };
@@ -105,7 +110,7 @@ pub async fn tell(
         }
         other => other?,
     };
-    let candidates = whom(context, recipe, source, only, asking.about)?;
+    let candidates = whom(context, recipe, source, only, about)?;
     let mut asked = enrich(context, &client, question(&candidates, false)).await?;
     asked.closers = Some(closers);
     asked.changed = first.changed;

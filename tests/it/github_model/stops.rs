@@ -302,6 +302,36 @@ fn a_spent_budget_is_a_stop_and_only_some_are_asked_where_only_some_are_wanted()
 }
 
 #[test]
+fn for_some_pull_requests_alone_nobody_asks_what_all_notes_name() {
+    let temp = tempfile::tempdir().unwrap();
+    let (bare, workspace) = (temp.path().join("ada__lines.git"), temp.path().join("work"));
+    std::fs::create_dir_all(&bare).unwrap();
+    mirror_with(
+        &bare,
+        "- Lines are counted, said somebody. (#50)\n- Lines are sorted at last. (#51)\n",
+    );
+    let model = Model::new(vec![(
+        "ada/lines",
+        Repo::of(vec![pull(1, &[]), pull(2, &[])], vec![]),
+    )]);
+    let would = |only: &[&str]| {
+        let mut command = program(&workspace, &model);
+        command.args(["--json", "run"]).arg(recipe("doc2feat.toml"));
+        command.args(["--repo", "ada/lines", "--mirror"]).arg(&bare);
+        command.args(["--enrich", "survivors", "--dry-run"]).args(only);
+        json_of(&succeed(&mut command))["would-cost"].clone()
+    };
+    assert_eq!(would(&[])["issues_in_notes"], 2);
+    let some = would(&["--only", "ada/lines#1"]);
+    assert_eq!(
+        (&some["issues_in_notes"], &some["pulls"]),
+        (&json!(0), &json!(1)),
+        "{some}"
+    );
+    assert!(model.asked().is_empty());
+}
+
+#[test]
 fn notes_take_an_address_as_mining_does_and_say_what_they_need() {
     let temp = tempfile::tempdir().unwrap();
     let (bare, workspace) = (temp.path().join("ada__lines.git"), temp.path().join("work"));
