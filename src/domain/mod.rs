@@ -28,12 +28,14 @@
 //! | [`licence`] | the licence that a repository's own files name |
 //! | [`address`] | an address as it may be shown |
 //! | [`base64`] | bytes as text |
+//! | [`charset`] | documents of other encodings as text |
 
 pub mod address;
 pub mod advice;
 pub mod attempt;
 pub mod base64;
 pub mod candidate;
+pub mod charset;
 pub mod count;
 pub mod decision;
 pub mod diff;
