@@ -1,13 +1,16 @@
 //! Issues, pull requests and people in a statement, made unreadable: what leads to the solution on the forge goes, and
 //! nothing else. Every digit becomes `0`, every letter of an account `x`: the length stays. The log brings all back.
 //!
-//! Heads of files and hunks are never looked at; numbers count only in the forms that references have.
+//! Heads of files and hunks are never looked at, nor is code; numbers count only in the forms that
+//! references have, names only where a person is named.
 
-use std::sync::LazyLock;
+use std::cmp::Reverse;
 
-use regex::Regex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::code::{spans, words};
+use super::references::{Reference, references};
 
 /// One stretch that was masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -19,81 +22,48 @@ pub struct Masked {
     pub text: String,
 }
 
-/// Numbers: addresses, roles, `owner/name#1`, `GH-1`, `#1`. Group 1 of each alternative is what is masked.
-const NUMBERS: &str = r"(?x)
-    https?://[A-Za-z0-9.-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/(?:-/)?(?:issues?|pulls?|merge_requests|discussions)/([0-9]+)
-  | (?: :(?:pull|pulls|pr|prs|issue|issues|gh|ghpull|ghissue|gh-pr|gh-issue|bug|pull-request): | \{(?:pull|pr|issue|gh|bug)\} )`[^`\n]*?(\#?[0-9]+(?:[,;\ ]+\#?[0-9]+)*)>?`
-  | (?:^|[^\w&/\#])\#([0-9]{1,7})(?:[^\w]|$)
-  | [A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9_.-]+\#([0-9]+)
-  | \b(?:GH|gh)-?([0-9]{2,})\b
-  | \b(?:PR|pull\ request|issue)s?\ ?\#?([0-9]{2,})\b";
-
-/// Accounts: addresses of them, roles, `by @name`. Code's own `@name` is not looked at.
-const PEOPLE: &str = r"(?x)
-    https?://(?:www\.)?github\.com/([A-Za-z0-9-]+)/?(?:[^\w/.-]|$)
-  | :(?:user|ghuser|github-user):`(?:[^`<\n]*<)?([^`>\n]+)>?`
-  | \b(?i:by|thanks|thanks\ to|thank\ you|cc|from|and)\ @([A-Za-z0-9-]+)
-  | @[A-Za-z0-9-]+,\ @([A-Za-z0-9-]+)";
-
 /// Masks a statement; the log says what stood where, in order.
 pub fn mask(statement: &str) -> (String, Vec<Masked>) {
-    static FORMS: LazyLock<Option<[Regex; 2]>> =
-        LazyLock::new(|| Some([Regex::new(NUMBERS).ok()?, Regex::new(PEOPLE).ok()?]));
     let mut bytes = statement.as_bytes().to_vec();
     let mut log = vec![];
-    let Some(forms) = &*FORMS else {
-        return (statement.to_owned(), log);
-    };
-    let mut at = 0;
-    for line in statement.split_inclusive('\n') {
-        // Only lines of hunks are words.
-        if line.starts_with(['+', '-', ' ']) && !line.starts_with("+++ ") && !line.starts_with("--- ") {
-            for (form, letters) in forms.iter().zip([false, true]) {
-                hide(form, letters, line, at, &mut bytes, &mut log);
+    for words in words(statement) {
+        let code = spans(words.line, words.markup);
+        let mut found = references(words.line);
+        found.retain(|one| {
+            !code
+                .iter()
+                .any(|span| span.start < one.place.end && one.place.start < span.end)
+        });
+        // Of two forms that hold one number the longer one is taken.
+        found.sort_by_key(|one| (one.place.start, Reverse(one.place.end)));
+        let mut free = 0;
+        for one in found {
+            if one.place.start >= free {
+                free = one.place.end;
+                hide(&one, words.line, words.at, &mut bytes, &mut log);
             }
         }
-        at += line.len();
     }
-    log.sort_by_key(|masked| masked.at);
     (String::from_utf8(bytes).unwrap_or_default(), log)
 }
 
-fn hide(form: &Regex, letters: bool, line: &str, at: usize, bytes: &mut [u8], log: &mut Vec<Masked>) {
-    let mut from = 0;
-    while let Some(found) = form.captures_at(line, from) {
-        let Some(whole) = found.get(0) else { break };
-        let Some(part) = found.iter().skip(1).flatten().next() else {
-            break;
-        };
-        // The character after a number may be the one before the next, and a name the one that another follows.
-        from = if letters {
-            part.start().saturating_sub(1)
-        } else {
-            part.end()
-        }
-        .max(whole.start() + 1);
-        while !line.is_char_boundary(from) {
-            from += 1;
-        }
-        let (start, end) = (at + part.start(), at + part.end());
-        let hidden: Vec<u8> = bytes[start..end]
-            .iter()
-            .map(|byte| match byte {
-                b'0'..=b'9' => b'0',
-                b'a'..=b'z' | b'A'..=b'Z' if letters => b'x',
-                other => *other,
-            })
-            .collect();
-        if hidden != bytes[start..end] && part.as_str().is_ascii() {
-            log.push(Masked {
-                at: start as u64,
-                text: part.as_str().to_owned(),
-            });
-            bytes[start..end].copy_from_slice(&hidden);
-        }
-        if from >= line.len() {
-            break;
-        }
+fn hide(one: &Reference, line: &str, at: usize, bytes: &mut [u8], log: &mut Vec<Masked>) {
+    let text = &line[one.place.clone()];
+    let hidden: Vec<u8> = text
+        .bytes()
+        .map(|byte| match byte {
+            b'0'..=b'9' => b'0',
+            b'a'..=b'z' | b'A'..=b'Z' if one.is_person => b'x',
+            other => other,
+        })
+        .collect();
+    if text.is_ascii() && hidden != text.as_bytes() {
+        let start = at + one.place.start;
+        log.push(Masked {
+            at: start as u64,
+            text: text.to_owned(),
+        });
+        bytes[start..start + hidden.len()].copy_from_slice(&hidden);
     }
 }
 
@@ -138,6 +108,36 @@ mod tests {
                 "+version 3.12, 12 apples, x = 12, @property, #fff, &#12;",
             ),
             ("+https://github.com/a/b", "+https://github.com/a/b"),
+            (
+                "+Issue 12, issues 13, 14 and 15; PRs #16/#17.",
+                "+Issue 00, issues 00, 00 and 00; PRs #00/#00.",
+            ),
+            (
+                "+(@carol), [@dan](https://github.com/dan), https://github.com/frank.",
+                "+(@xxxxx), [@xxx](https://github.com/xxx), https://github.com/xxxxx.",
+            ),
+            (
+                "+Thanks to @ann, @bo and @cy-d's",
+                "+Thanks to @xxx, @xx and @xx-x's",
+            ),
+            ("+see `#78`_", "+see `#00`_"),
+            (
+                "+.. _#78: https://github.com/a/b/issues/78",
+                "+.. _#00: https://github.com/a/b/issues/00",
+            ),
+            (
+                "+.. [#1] and [#12]_ [a](#12-b) a.html#3 https://x.org/a#4 d/a.rst#5",
+                "+.. [#1] and [#12]_ [a](#12-b) a.html#3 https://x.org/a#4 d/a.rst#5",
+            ),
+            (
+                "+x = \"#123456\", '#333', color: #121212; GH#7",
+                "+x = \"#123456\", '#333', color: #121212; GH#0",
+            ),
+            (
+                "+by @pytest.fixture, (@property) and @Ann_1, from @scope/pkg",
+                "+by @pytest.fixture, (@property) and @Ann_1, from @scope/pkg",
+            ),
+            ("+``#12`` and :issue:`3`", "+``#12`` and :issue:`0`"),
         ] {
             let (found, log) = mask(line);
             assert_eq!(found, masked);
@@ -145,9 +145,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn code_stays() {
+        let statement = "diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -1 +1,6 @@ See #12\n #12\n+```py\n+return \"#12\"  # see #13\n+```\n\
+            +So `#14`, but {pr}`15` (#16)\n";
+        let (masked, log) = mask(statement);
+        let changed: Vec<&str> = log.iter().map(|masked| masked.text.as_str()).collect();
+        assert_eq!(changed, ["12", "15", "16"]);
+        assert!(masked.contains("@@ See #12\n #00\n+```py\n+return \"#12\"  # see #13\n"));
+        assert_eq!(unmask(&masked, &log).as_deref(), Some(statement));
+    }
+
     proptest! {
         #[test]
-        fn the_log_brings_all_back(text in r"([+ @é#-]{0,2}(#1|:pr:`12`|by @ab|GH-12|,|é|https://github.com/a/b/pull/3| |x){0,6}\n?){0,5}") {
+        fn the_log_brings_all_back(text in r"([+ @é#-]{0,2}(#1|:pr:`12`|by @ab|GH-12|,|é|issues 12, 13|\(@c-d\)|```|https://github.com/a/b/pull/3| |x){0,6}\n?){0,5}") {
             let (masked, log) = mask(&text);
             prop_assert_eq!(masked.len(), text.len());
             prop_assert_eq!(unmask(&masked, &log), Some(text));

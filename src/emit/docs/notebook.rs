@@ -74,6 +74,11 @@ pub(super) fn hunks(old: &str, new: &str) -> String {
     out
 }
 
+/// Whether a line is one that tells a cell's kind.
+pub(super) fn is_label(line: &str) -> bool {
+    line.starts_with('[') && line.ends_with(" cell]")
+}
+
 /// Each cell's text below a line that tells its kind.
 fn cells(bytes: &[u8]) -> Option<String> {
     let notebook: Notebook = serde_json::from_slice(bytes).ok()?;
