@@ -1,12 +1,73 @@
 //! Names that Python files define, and names that they use. The only file here that names the parser's crates.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_keyword, walk_stmt};
 use ruff_python_ast::{Expr, Keyword, PySourceType, Stmt};
 use ruff_python_parser::parse_unchecked_source;
+use ruff_text_size::Ranged;
 
 use super::hints::{Hint, HintKind};
+
+const QUOTES: [char; 2] = ['"', '\''];
+
+/// The lines (from 0, the end excluded) of a file's docstring.
+pub(super) fn docstring(text: &str) -> Option<Range<usize>> {
+    let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let first = parsed.syntax().body.first()?;
+    let Stmt::Expr(expression) = first else {
+        return None;
+    };
+    matches!(&*expression.value, Expr::StringLiteral(_)).then(|| lines(text, first))
+}
+
+/// The words of a docstring on these lines, one line each.
+pub(super) fn words(text: &str, docstring: &Range<usize>) -> String {
+    let count = docstring.len();
+    let lines = text.lines().skip(docstring.start).take(count);
+    let words = lines.enumerate().map(|(place, line)| {
+        let line = if place == 0 {
+            line.trim_start_matches(|c: char| c.is_ascii_alphabetic())
+                .trim_start_matches(QUOTES)
+        } else {
+            line
+        };
+        if place + 1 == count {
+            line.trim_end().trim_end_matches(QUOTES)
+        } else {
+            line
+        }
+    });
+    words.collect::<Vec<_>>().join("\n")
+}
+
+/// The names of the classes and functions that a line (from 1) stands in, outermost first.
+pub(super) fn around(text: &str, line: usize) -> Vec<String> {
+    let parsed = parse_unchecked_source(text, PySourceType::Python);
+    let mut names = vec![];
+    let mut body: &[Stmt] = &parsed.syntax().body;
+    let is_there = |statement: &&Stmt| lines(text, *statement).contains(&line.saturating_sub(1));
+    while let Some(statement) = body.iter().find(is_there) {
+        match statement {
+            Stmt::FunctionDef(function) => {
+                names.push(function.name.to_string());
+                body = &function.body;
+            }
+            Stmt::ClassDef(class) => {
+                names.push(class.name.to_string());
+                body = &class.body;
+            }
+            _ => break,
+        }
+    }
+    names
+}
+
+fn lines(text: &str, node: &impl Ranged) -> Range<usize> {
+    let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count();
+    line(node.start().to_usize())..line(node.end().to_usize()) + 1
+}
 
 /// What a file defines for others: functions, classes, methods, fields, parameters, and messages of errors that it
 /// raises. Names local to a function are none.

@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use super::headings;
 use super::notebook;
+use crate::domain::charset::Charset;
 use crate::domain::diff::hunk_lengths;
 use crate::domain::path::RepoPath;
 
@@ -27,7 +28,7 @@ pub struct DocsFile {
     pub after: Option<Vec<u8>>,
 }
 
-/// Renders the statement; bytes that are not UTF-8 are shown as U+FFFD.
+/// Renders the statement; what is not UTF-8 is read in the encoding that its file names, else as Windows-1252.
 pub fn render(files: &[DocsFile]) -> String {
     let mut out = String::new();
     for file in files {
@@ -47,14 +48,12 @@ pub fn render(files: &[DocsFile]) -> String {
 }
 
 fn section(out: &mut String, file: &DocsFile) {
-    let text = |bytes: &Option<Vec<u8>>| {
-        bytes
-            .as_ref()
-            .map(|bytes| String::from_utf8_lossy(bytes).into_owned())
-    };
-    let (before, after) = (text(&file.before), text(&file.after));
+    let whole = file.after.as_deref().or(file.before.as_deref());
+    let charset = Charset::of(whole.unwrap_or(&file.section));
+    let before = file.before.as_deref().map(|bytes| charset.decode(bytes));
+    let after = file.after.as_deref().map(|bytes| charset.decode(bytes));
     let old: Vec<&str> = before.as_deref().map(lines).unwrap_or_default();
-    let diff = String::from_utf8_lossy(&file.section);
+    let diff = charset.decode(&file.section);
     let mut rest = diff.split_inclusive('\n').peekable();
     while let Some(line) = rest.next_if(|line| !line.starts_with("@@ ")) {
         if line.starts_with("GIT binary patch") {
@@ -80,8 +79,8 @@ fn section(out: &mut String, file: &DocsFile) {
     }
     for hunk in hunks {
         let titles = match (&after, &before) {
-            (Some(after), _) => headings::path(after, hunk.new_start + hunk.before_change()),
-            (None, Some(before)) => headings::path(before, hunk.old_start + hunk.before_change()),
+            (Some(after), _) => headings::path(&file.path, after, hunk.new_start + hunk.before_change()),
+            (None, Some(before)) => headings::path(&file.path, before, hunk.old_start + hunk.before_change()),
             (None, None) => vec![],
         };
         hunk.write(out, &titles.join(" > "));
@@ -262,9 +261,22 @@ mod tests {
     }
 
     #[test]
+    fn letters_of_another_encoding_are_shown() {
+        let section = b"diff --git a/doc/a.rst b/doc/a.rst\n--- a/doc/a.rst\n+++ b/doc/a.rst\n@@ -4 +4 @@\n-caf\xe9\r\n+caf\xc3\xa9s\r\n";
+        let text = render(&[DocsFile {
+            path: RepoPath::from("doc/a.rst"),
+            section: section.to_vec(),
+            before: Some(b"\xc9t\xe9\n===\n\ncaf\xe9\r\n".to_vec()),
+            after: Some(b"\xc9t\xe9\n===\n\ncaf\xc3\xa9s\r\n".to_vec()),
+        }]);
+        assert!(text.ends_with("@@ -4 +4 @@ Été\n-café\r\n+cafés\r\n"), "{text}");
+    }
+
+    #[test]
     fn new_deleted_and_binary_files_are_told() {
         let new = "diff --git a/n.md b/n.md\nnew file mode 100644\nindex 0..1\n--- /dev/null\n+++ b/n.md\n@@ -0,0 +1,2 @@\n+# N\n+x\n";
         let text = render(&[DocsFile {
+            path: RepoPath::from("n.md"),
             before: None,
             ..file(new, "", "# N\nx\n")
         }]);
