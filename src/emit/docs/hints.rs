@@ -79,6 +79,7 @@ pub fn hints(gold: &[SourcePair], tests: &[SourcePair], statement: &str) -> Vec<
         modules.extend(found.modules);
         shown.extend(found.texts);
     }
+    let statement = &words(statement);
     let told: BTreeSet<&str> = statement
         .split(|c: char| !c.is_alphanumeric() && c != '_')
         .collect();
@@ -109,6 +110,23 @@ pub fn hints(gold: &[SourcePair], tests: &[SourcePair], statement: &str) -> Vec<
     let mut hints: Vec<Hint> = hints.into_values().collect();
     hints.sort();
     hints
+}
+
+/// A statement without what is no documentation's word: the heads of files, with their paths.
+fn words(statement: &str) -> String {
+    let mut in_head = false;
+    let mut words = String::with_capacity(statement.len());
+    for line in statement.split_inclusive('\n') {
+        if line.starts_with("diff --git ") {
+            in_head = true;
+        } else if line.starts_with("@@ ") {
+            in_head = false;
+        }
+        if !in_head {
+            words.push_str(line);
+        }
+    }
+    words
 }
 
 /// A module's name by its path: `src/pkg/a.py` is `pkg.a`.
@@ -170,6 +188,33 @@ mod tests {
             ""
         );
         assert_eq!(told(&gold, "x = 1\n", ""), "");
+    }
+
+    #[test]
+    fn what_a_text_names_to_reach_it_is_used() {
+        let gold = [pair(
+            "src/pkg/main.py",
+            Some(""),
+            "def _start(): pass\ndef stop(): pass\ndef turn(): pass\ndef idle(): pass\n",
+        )];
+        let tests = "def test(monkeypatch, mocker):\n    monkeypatch.setattr('pkg.main._start', None)\n    \
+            mocker.patch.object(main, 'stop')\n    patch(target='pkg.main.turn')\n    print('idle', 'pkg.main.idle')\n";
+        assert_eq!(
+            told(&gold, tests, ""),
+            "function _start, function stop, function turn"
+        );
+    }
+
+    #[test]
+    fn a_path_tells_no_name() {
+        let gold = [pair("src/pkg/a.py", Some(""), "def felt(): pass\n")];
+        let statement = |words: &str| {
+            format!(
+                "diff --git a/docs/felt.rst b/docs/felt.rst\nrename from felt.rst\n--- /dev/null\n+++ b/docs/felt.rst\n@@ -0,0 +1 @@\n+{words}\n"
+            )
+        };
+        assert_eq!(told(&gold, "felt()\n", &statement("New")), "function felt");
+        assert_eq!(told(&gold, "felt()\n", &statement("Call `felt`")), "");
     }
 
     #[test]

@@ -4,12 +4,30 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_keyword, walk_stmt};
-use ruff_python_ast::{Expr, Keyword, PySourceType, Stmt};
+use ruff_python_ast::{Arguments, Expr, Keyword, PySourceType, Stmt};
 use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::Ranged;
 
 use super::hints::{Hint, HintKind};
 
+/// Functions and methods that reach something by the names in their first two arguments.
+const REACHES: &[&str] = &[
+    "__import__",
+    "attrgetter",
+    "delattr",
+    "find_spec",
+    "getattr",
+    "hasattr",
+    "import_module",
+    "importorskip",
+    "methodcaller",
+    "multiple",
+    "object",
+    "patch",
+    "resolve_name",
+    "setattr",
+    "spy",
+];
 const QUOTES: [char; 2] = ['"', '\''];
 
 /// The lines (from 0, the end excluded) of a file's docstring.
@@ -194,6 +212,41 @@ pub(super) struct Used {
     pub(super) texts: Vec<String>,
 }
 
+impl Used {
+    /// Takes the names by which a call reaches something: `setattr("pkg.mod.name", …)`.
+    fn reached(&mut self, function: &Expr, arguments: &Arguments) {
+        let name = match function {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(attribute) => attribute.attr.as_str(),
+            _ => return,
+        };
+        if !REACHES.contains(&name) {
+            return;
+        }
+        let named = arguments.keywords.iter().filter(|keyword| {
+            keyword
+                .arg
+                .as_ref()
+                .is_some_and(|name| matches!(name.as_str(), "target" | "name" | "attribute"))
+        });
+        let given = arguments.args.iter().take(2);
+        for argument in given.chain(named.map(|keyword| &keyword.value)) {
+            if let Expr::StringLiteral(text) = argument
+                && text.value.to_str().split(['.', ':']).all(is_identifier)
+            {
+                let text = text.value.to_str();
+                self.names.extend(text.split(['.', ':']).map(str::to_owned));
+                self.modules.insert(text.replace(':', "."));
+            }
+        }
+    }
+}
+
+fn is_identifier(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_alphanumeric() || c == '_')
+}
+
 /// What a file uses.
 pub(super) fn used(text: &str) -> Used {
     let parsed = parse_unchecked_source(text, PySourceType::Python);
@@ -238,6 +291,7 @@ impl<'a> Visitor<'a> for Used {
             Expr::Attribute(attribute) => {
                 self.names.insert(attribute.attr.to_string());
             }
+            Expr::Call(call) => self.reached(&call.func, &call.arguments),
             Expr::StringLiteral(text) => self.texts.push(text.value.to_str().to_owned()),
             _ => {}
         }
