@@ -33,6 +33,8 @@ pub struct CandidateFacts<'a> {
     pub utf8: Option<bool>,
     /// What release notes tell of it; `None` where nobody read them.
     pub notes: Option<&'a [Note]>,
+    /// How many lines of text its documentation adds, where somebody counted.
+    pub text_lines: Option<u64>,
 }
 
 impl FactSource for CandidateFacts<'_> {
@@ -122,6 +124,12 @@ impl FactSource for CandidateFacts<'_> {
             F::DatesMerged => Datum::Time(candidate.merged_at),
             F::PatchApplies => Datum::Bool(candidate.applies),
             F::PatchUtf8 => return Seen::known(self.utf8.map(Datum::Bool)),
+            F::DocsTextLines => {
+                let lines = self
+                    .text_lines
+                    .map(|lines| i64::try_from(lines).unwrap_or(i64::MAX));
+                return Seen::known(lines.map(Datum::Int));
+            }
             F::PatchSubmodules => self.entries(EntryKind::Submodule),
             F::PatchSymlinks => self.entries(EntryKind::Symlink),
             F::PatchModeChanges => {

@@ -9,7 +9,7 @@ mod selection_log;
 mod sink;
 mod target;
 
-pub use candidates::{Selection, filter_candidates};
+pub use candidates::{Selection, Told, filter_candidates};
 pub use dataset::{DatasetRun, Input, Output, filter_dataset};
 pub use error::FilterError;
 pub use selection_log::{RowDecision, row_decisions};

@@ -94,6 +94,7 @@ fn verdict_of(keep: &str, candidate: &Candidate) -> Result<Verdict, EvalError> {
         oracle: None,
         utf8: None,
         notes: None,
+        text_lines: None,
     };
     let sight = Sight::new(&program, &facts);
     program
@@ -298,6 +299,7 @@ fn rules_run_by_phase_and_stop_at_the_first_that_drops() {
         oracle: None,
         utf8: None,
         notes: None,
+        text_lines: None,
     };
     let sight = Sight::new(&program, &facts);
     let judgements = program.judge_until_dropped(program.git_rules(), &sight).unwrap();
@@ -341,6 +343,7 @@ fn a_decision_is_taken_again_only_when_what_it_saw_changes() {
             oracle,
             utf8: None,
             notes: None,
+            text_lines: None,
         };
         program
             .judge(&program.rules()[0], &Sight::new(&program, &facts))
@@ -417,6 +420,7 @@ python = "3.11"
         oracle: None,
         utf8: None,
         notes: None,
+        text_lines: None,
     };
     assert_eq!(program.environment(&candidate.id.repo, &facts), Ok(Some(3)));
     assert_eq!(
@@ -459,6 +463,7 @@ fn every_fact_of_a_candidate_is_as_the_table_says() {
         oracle: None,
         utf8: Some(true),
         notes: None,
+        text_lines: Some(1),
     };
     let after = CandidateFacts {
         oracle: Some(&oracle),

@@ -216,10 +216,8 @@ fn find_near(
             parts: &parts,
             oracle: oracle.map(|said| &said.oracle),
             utf8: Some(utf8),
-            notes: field
-                .notes
-                .as_ref()
-                .map(|notes| notes.get(&one.candidate).map_or(&[][..], Vec::as_slice)),
+            notes: field.told().notes_of(&one.candidate),
+            text_lines: field.told().text_lines_of(&one.candidate),
         };
         if let Some(keep) = only_against(&program, &facts, oracle.is_some()).map_err(|error| {
             PipelineError::Filter(FilterError::Evaluate {

@@ -6,13 +6,17 @@ use super::error::PipelineError;
 use super::select::Field;
 use super::source::MinedSource;
 use crate::domain::candidate::{Candidate, DiffSource};
-use crate::domain::ids::{CandidateId, CommitSha};
+use crate::domain::charset;
+use crate::domain::ids::CandidateId;
 use crate::domain::patch::{FileChange, Part};
-use crate::domain::path::RepoPath;
 use crate::emit::docs::characteristics::Size;
-use crate::emit::docs::{Characteristics, DocsFile, DocsTask, SourcePair, characteristics, hints, render};
+use crate::emit::docs::{
+    Characteristics, DocsFile, DocsTask, Reads, SourcePair, characteristics, hints, reads, render, text_lines,
+};
+use crate::filter::compile;
 use crate::git::Mirror;
-use crate::mine::split::section;
+use crate::mine::split::{Splitter, section};
+use crate::recipe::language::FactId;
 use crate::recipe::model::{ProblemStatement, Recipe};
 use crate::workspace::Context;
 
@@ -49,8 +53,8 @@ pub fn documented(
             .filter(|candidate| candidate.id.repo == source.repo && kept.contains(&candidate.id));
         for candidate in own {
             let diff = context.blobs.get(&candidate.diff)?;
-            let task = task(&mirror, candidate, &diff, field)?;
-            let gold = files(candidate, field, Part::Gold);
+            let task = task(&mirror, candidate, &diff, &field.splitter)?;
+            let gold = files(candidate, &field.splitter, Part::Gold);
             sizes.push((source.repo.to_string(), Size::of(&task.statement, gold)));
             tasks.insert(candidate.id.clone(), task);
         }
@@ -61,45 +65,100 @@ pub fn documented(
     })
 }
 
-fn files<'c>(candidate: &'c Candidate, field: &'c Field, part: Part) -> impl Iterator<Item = &'c FileChange> {
+/// Counts the lines of text that the documentation of each candidate adds, where a rule asks; who is left out has none.
+///
+/// # Errors
+/// When a rule cannot be compiled, or a mirror or a diff cannot be read.
+pub(super) fn counted(
+    context: &Context,
+    recipe: &Recipe,
+    sources: &[MinedSource],
+    candidates: &[Candidate],
+    splitter: &Splitter,
+) -> Result<Option<BTreeMap<CandidateId, u64>>, PipelineError> {
+    if !compile(recipe)?.reads(FactId::DocsTextLines) {
+        return Ok(None);
+    }
+    let mut counts = BTreeMap::new();
+    for source in sources {
+        let mirror = Mirror::open(&source.mirror)?;
+        let own = candidates
+            .iter()
+            .filter(|candidate| candidate.id.repo == source.repo);
+        for candidate in own {
+            let told: Vec<(&FileChange, Reads)> = files(candidate, splitter, Part::Docs)
+                .map(|file| (file, reads(&file.path)))
+                .filter(|(file, reads)| file.hunks > 0 && *reads != Reads::Nothing)
+                .collect();
+            if told.is_empty() {
+                continue;
+            }
+            let diff = context.blobs.get(&candidate.diff)?;
+            let mut documents = vec![];
+            for (file, reads) in told {
+                let (before, after) = if reads == Reads::Sides {
+                    sides(&mirror, candidate, file)?
+                } else {
+                    (None, None)
+                };
+                documents.push(document(file, &diff, before, after));
+            }
+            counts.insert(candidate.id.clone(), text_lines(&documents));
+        }
+    }
+    Ok(Some(counts))
+}
+
+fn files<'c>(
+    candidate: &'c Candidate,
+    splitter: &'c Splitter,
+    part: Part,
+) -> impl Iterator<Item = &'c FileChange> {
     candidate
         .files
         .iter()
-        .filter(move |file| field.splitter.part_of(file) == Some(part))
+        .filter(move |file| splitter.part_of(file) == Some(part))
+}
+
+/// A file's bytes before and after a candidate's change.
+type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+fn sides(mirror: &Mirror, candidate: &Candidate, file: &FileChange) -> Result<Sides, PipelineError> {
+    let after = match candidate.diff_source {
+        DiffSource::Head => candidate.head,
+        DiffSource::Landed => candidate.merge.commit,
+    };
+    let old_path = file.old_path.as_ref().unwrap_or(&file.path);
+    let before = mirror.read(candidate.merge_base, old_path)?;
+    Ok((before, mirror.read(after, &file.path)?))
+}
+
+fn document(file: &FileChange, diff: &[u8], before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> DocsFile {
+    DocsFile {
+        path: file.path.clone(),
+        section: section(diff, file).to_vec(),
+        before,
+        after,
+    }
 }
 
 fn task(
     mirror: &Mirror,
     candidate: &Candidate,
     diff: &[u8],
-    field: &Field,
+    splitter: &Splitter,
 ) -> Result<DocsTask, PipelineError> {
-    let after = match candidate.diff_source {
-        DiffSource::Head => candidate.head,
-        DiffSource::Landed => candidate.merge.commit,
-    };
-    let sides = |file: &FileChange| {
-        let read = |commit: CommitSha, path: &RepoPath| mirror.read(commit, path);
-        let before = read(candidate.merge_base, file.old_path.as_ref().unwrap_or(&file.path))?;
-        Ok::<_, PipelineError>((before, read(after, &file.path)?))
-    };
     let mut documents = vec![];
-    for file in files(candidate, field, Part::Docs) {
-        let (before, after) = sides(file)?;
-        documents.push(DocsFile {
-            path: file.path.clone(),
-            section: section(diff, file).to_vec(),
-            before,
-            after,
-        });
+    for file in files(candidate, splitter, Part::Docs) {
+        let (before, after) = sides(mirror, candidate, file)?;
+        documents.push(document(file, diff, before, after));
     }
     let statement = render(&documents);
     let pairs = |part| {
         let mut pairs = vec![];
-        for file in files(candidate, field, part).filter(|file| file.path.has_extension("py")) {
-            let (before, after) = sides(file)?;
-            let text =
-                |bytes: Option<Vec<u8>>| bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        for file in files(candidate, splitter, part).filter(|file| file.path.has_extension("py")) {
+            let (before, after) = sides(mirror, candidate, file)?;
+            let text = |bytes: Option<Vec<u8>>| bytes.map(|bytes| charset::decode(&bytes).into_owned());
             pairs.push(SourcePair {
                 path: file.path.clone(),
                 before: text(before),

@@ -374,6 +374,7 @@ impl<'a> Prover<'a> {
             oracle: None,
             utf8: None,
             notes: None,
+            text_lines: None,
         };
         let index = self
             .program

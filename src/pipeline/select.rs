@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::documented::counted;
 use super::error::PipelineError;
 use super::source::MinedSource;
 use super::told::told;
@@ -9,7 +10,7 @@ use crate::domain::candidate::Candidate;
 use crate::domain::ids::CandidateId;
 use crate::domain::notes::Note;
 use crate::domain::oracle::Oracle;
-use crate::filter::run::{Selection, filter_candidates};
+use crate::filter::run::{Selection, Told, filter_candidates};
 use crate::mine::split::Splitter;
 use crate::recipe::model::Recipe;
 use crate::recipe::window::Window;
@@ -24,6 +25,18 @@ pub struct Field {
     pub splitter: Splitter,
     /// What release notes tell of pull requests; `None` where no rule asks.
     pub notes: Option<BTreeMap<CandidateId, Vec<Note>>>,
+    /// How many lines of text documentation adds; `None` where no rule asks.
+    pub text_lines: Option<BTreeMap<CandidateId, u64>>,
+}
+
+impl Field {
+    /// What rules may see beside the candidates themselves.
+    pub fn told(&self) -> Told<'_> {
+        Told {
+            notes: self.notes.as_ref(),
+            text_lines: self.text_lines.as_ref(),
+        }
+    }
 }
 
 /// Reads the candidates of `sources` that the recipe looks at; of those only `only`, unless it is empty.
@@ -52,10 +65,12 @@ pub fn field(
         admitted && (only.is_empty() || only.contains(&candidate.id))
     });
     let notes = told(context, recipe, sources)?;
+    let text_lines = counted(context, recipe, sources, &candidates, &splitter)?;
     Ok(Field {
         candidates,
         splitter,
         notes,
+        text_lines,
     })
 }
 
@@ -75,7 +90,7 @@ pub fn ask(
         &field.candidates,
         |file| field.splitter.part_of(file),
         |id| oracles.get(id).cloned(),
-        field.notes.as_ref(),
+        field.told(),
     )?;
     Ok(selection)
 }

@@ -2,7 +2,8 @@
 //!
 //! - **In:** the documentation's part of a diff with its files before and after; the source's and the tests' files.
 //! - **Out:** [`render`](mod@render): the statement, a diff whose hunks say which section they are in and hold the
-//!   paragraph that they change, notebooks by their cells; [`mask`](mod@mask): the same without references to issues, pull requests and people, and the log that brings them
+//!   paragraph that they change, notebooks by their cells; [`reading`]: how much text there is to read in it;
+//!   [`mask`](mod@mask): the same without references to issues, pull requests and people, and the log that brings them
 //!   back; [`hints`](mod@hints): names that tests need and documentation does not tell; [`marks`](mod@marks): directives
 //!   that say since when something is there; [`characteristics`](mod@characteristics): how large the tasks of a set are.
 //! - **Always:** a statement depends on bytes of the repository alone; masking changes nothing but what its log names.
@@ -17,6 +18,7 @@ pub mod marks;
 pub mod mask;
 mod names;
 mod notebook;
+pub mod reading;
 mod references;
 pub mod render;
 pub mod row;
@@ -25,5 +27,6 @@ pub use characteristics::{Characteristics, characteristics};
 pub use hints::{Hint, SourcePair, hints};
 pub use marks::{Mark, marks};
 pub use mask::{Masked, mask, unmask};
+pub use reading::{Reads, reads, says_something, text_lines};
 pub use render::{DocsFile, render};
 pub use row::{DocsRow, DocsTask};

@@ -32,11 +32,34 @@ pub struct Selection {
     pub waiting: Vec<CandidateId>,
 }
 
+/// What is read beside the candidates themselves, where a rule asks for it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Told<'a> {
+    /// What release notes tell of each; of who is not in it they tell nothing.
+    pub notes: Option<&'a BTreeMap<CandidateId, Vec<Note>>>,
+    /// How many lines of text each one's documentation adds; who is not in it adds none.
+    pub text_lines: Option<&'a BTreeMap<CandidateId, u64>>,
+}
+
+impl<'a> Told<'a> {
+    /// What release notes tell of a candidate.
+    pub fn notes_of(self, id: &CandidateId) -> Option<&'a [Note]> {
+        let notes = self.notes?;
+        Some(notes.get(id).map_or(&[][..], Vec::as_slice))
+    }
+
+    /// How many lines of text a candidate's documentation adds.
+    pub fn text_lines_of(self, id: &CandidateId) -> Option<u64> {
+        let lines = self.text_lines?;
+        Some(lines.get(id).copied().unwrap_or_default())
+    }
+}
+
 /// Asks a recipe's rules about `candidates` and records what they said (scope: the dataset's name). Git rules meet every
 /// candidate; rules on the oracle meet those that the git rules kept and that `oracle_of` knows an oracle of. A decision
 /// that was taken before on the same values is not recorded again.
 ///
-/// `part_of` is the recipe's split; `notes` is what release notes tell, where they were read.
+/// `part_of` is the recipe's split; `told` is what was read of release notes and of documentation.
 ///
 /// # Errors
 /// When a rule cannot be computed on a candidate (nothing is recorded then), or the ledger cannot be written.
@@ -46,7 +69,7 @@ pub fn filter_candidates(
     candidates: &[Candidate],
     part_of: impl Fn(&FileChange) -> Option<Part> + Sync,
     oracle_of: impl Fn(&CandidateId) -> Option<Oracle> + Sync,
-    notes: Option<&BTreeMap<CandidateId, Vec<Note>>>,
+    told: Told<'_>,
 ) -> Result<Selection, FilterError> {
     let program = compile(recipe)?;
     let judged = candidates
@@ -58,7 +81,7 @@ pub fn filter_candidates(
                 candidate,
                 &part_of,
                 oracle_of(&candidate.id).as_ref(),
-                notes.map(|notes| notes.get(&candidate.id).map_or(&[][..], Vec::as_slice)),
+                told,
             )
         })
         .collect::<Vec<_>>();
@@ -96,7 +119,7 @@ fn judge(
     candidate: &Candidate,
     part_of: &impl Fn(&FileChange) -> Option<Part>,
     oracle: Option<&Oracle>,
-    notes: Option<&[Note]>,
+    told: Told<'_>,
 ) -> Result<(Vec<Decision>, bool), FilterError> {
     let utf8 = if program.reads(FactId::PatchUtf8) {
         Some(std::str::from_utf8(&context.blobs.get(&candidate.diff)?).is_ok())
@@ -109,7 +132,8 @@ fn judge(
         parts: &parts,
         oracle,
         utf8,
-        notes,
+        notes: told.notes_of(&candidate.id),
+        text_lines: told.text_lines_of(&candidate.id),
     };
     let sight = Sight::new(program, &facts);
     let failed = |error| FilterError::Evaluate {
@@ -161,7 +185,15 @@ mod tests {
         };
         let candidates = [plain.clone(), odd];
         let run = |oracle: Option<Oracle>| {
-            filter_candidates(&context, &recipe, &candidates, part_of, |_| oracle.clone(), None).unwrap()
+            filter_candidates(
+                &context,
+                &recipe,
+                &candidates,
+                part_of,
+                |_| oracle.clone(),
+                Told::default(),
+            )
+            .unwrap()
         };
 
         let first = run(None);
@@ -183,5 +215,33 @@ mod tests {
         assert_eq!(verdicts, [Verdict::Keep, Verdict::Keep, Verdict::Drop]);
         // The oracle changed, so its rule was asked again; the git rules' decisions stand.
         assert_eq!(context.store.decisions(Some("t"), None).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn documentation_is_counted_or_not_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let context = context(&folder);
+        let recipe = recipe(&[("docs.text_lines >= 1", "drop")]);
+        let some = candidate();
+        let none = Candidate {
+            id: "psf/requests#7".parse().unwrap(),
+            ..candidate()
+        };
+        let counts = BTreeMap::from([(some.id.clone(), 2)]);
+        let candidates = [some, none];
+        let verdicts = |text_lines| {
+            let told = Told {
+                text_lines,
+                ..Told::default()
+            };
+            let found = filter_candidates(&context, &recipe, &candidates, part_of, |_| None, told).unwrap();
+            found
+                .decisions
+                .iter()
+                .map(|decision| decision.verdict)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(verdicts(None), [Verdict::Undecided, Verdict::Undecided]);
+        assert_eq!(verdicts(Some(&counts)), [Verdict::Keep, Verdict::Drop]);
     }
 }
