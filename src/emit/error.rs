@@ -46,6 +46,12 @@ pub enum EmitError {
         /// The candidate.
         candidate: CandidateId,
     },
+    /// The documentation's change shows no words: that is no task.
+    #[error("emit `{candidate}`: its documentation says nothing that could be asked")]
+    NothingAsked {
+        /// The candidate.
+        candidate: CandidateId,
+    },
     /// Two environments or locks share a name and differ.
     #[error("emit: two different environments have the key `{key}`")]
     EnvironmentClash {
@@ -96,6 +102,9 @@ impl EmitError {
             Self::NothingFails { .. } => vec![
                 "add a rule to the recipe that drops it, such as `keep = \"size(oracle.fail_to_pass) >= 1\"`"
                     .into(),
+            ],
+            Self::NothingAsked { .. } => vec![
+                "add a rule to the recipe that drops it, such as `keep = \"docs.text_lines >= 1\"`".into(),
             ],
             Self::EnvironmentClash { key } => vec![format!(
                 "remove `.quarry/envs/{key}` and run `quarry verify` with the same recipe again"

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 
 use super::base64;
-use super::docs::DocsTask;
+use super::docs::{self, DocsTask};
 use super::error::EmitError;
 use super::input::{Change, Verified};
 use super::instance::{Instance, PatchField, Reference, SplitFile};
@@ -15,7 +15,8 @@ use crate::recipe::model::ProblemStatement;
 ///
 /// # Errors
 /// [`EmitError::Section`] when the diff and the candidate's list of files do not belong together,
-/// [`EmitError::NothingFails`] when the oracle has no FAIL_TO_PASS test.
+/// [`EmitError::NothingFails`] when the oracle has no FAIL_TO_PASS test, [`EmitError::NothingAsked`] when its
+/// documentation's change shows no words.
 pub fn row(
     candidate: &Candidate,
     change: &Change,
@@ -34,6 +35,12 @@ pub fn row(
             candidate: candidate.id.clone(),
         });
     }
+    if statement == ProblemStatement::Docs && task.is_some_and(|task| !docs::says_something(&task.statement))
+    {
+        return Err(EmitError::NothingAsked {
+            candidate: candidate.id.clone(),
+        });
+    }
     let mut base64_fields = vec![];
     let mut patch = |field: PatchField, part: Part| {
         let bytes = cut(candidate, change, part).ok_or_else(section)?;
@@ -43,7 +50,7 @@ pub fn row(
         }))
     };
     let [gold, test, docs, other] = PatchField::ALL.map(|(field, part)| patch(field, part));
-    let (gold, test, docs, other) = (gold?, test?, docs?, other?);
+    let (gold, test, docs_patch, other) = (gold?, test?, docs?, other?);
     let (oracle, environment) = (&verified.oracle, &verified.environment);
     Ok(Instance {
         instance_id: candidate.id.instance(),
@@ -72,7 +79,7 @@ pub fn row(
         runs_after: oracle.runs_after,
         pull_number: candidate.id.number,
         title: candidate.title.clone(),
-        docs_patch: docs,
+        docs_patch,
         other_patch: other,
         base64_fields,
         splits: splits(candidate, change),
@@ -243,6 +250,28 @@ mod tests {
         // An issue that nobody asked leaves the task unknown, not empty.
         let row = told(None);
         assert_eq!((row.problem_statement, row.hints_text), (None, None));
+    }
+
+    #[test]
+    fn documentation_without_a_word_is_no_task() {
+        let row = |statement: &str| {
+            let task = super::DocsTask {
+                statement: statement.to_owned(),
+                hints: vec![],
+            };
+            let from = ProblemStatement::Docs;
+            row(&candidate(2), &change(), &verified(2), from, Some(&task))
+        };
+        let head = "diff --git a/docs/a.ipynb b/docs/a.ipynb\n--- a/docs/a.ipynb\n+++ b/docs/a.ipynb\n";
+        assert!(row(&format!("{head}@@ -1 +1 @@\n+New\n")).is_ok());
+        for nothing in [
+            "",
+            "Binary file docs/a.png changes\n",
+            "@@ -1 +1 @@ A\n kept\n-\n+\n",
+        ] {
+            let refused = row(&format!("{head}{nothing}")).unwrap_err();
+            assert!(matches!(refused, EmitError::NothingAsked { .. }), "{nothing}");
+        }
     }
 
     #[test]
