@@ -25,6 +25,30 @@ fn commit(stream: &mut String, place: (&str, u32), parents: &[u32], message: &st
     }
 }
 
+/// A bare repository of a stream of commits.
+fn import_into(folder: &Path, stream: &str) {
+    let git = |args: &[&str]| {
+        let mut command = Command::new("git");
+        command
+            .args(["-c", "init.defaultBranch=main"])
+            .args(args)
+            .current_dir(folder);
+        command
+    };
+    assert!(
+        git(&["init", "--quiet", "--bare", "."])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let mut import = git(&["fast-import", "--quiet"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    import.stdin.take().unwrap().write_all(stream.as_bytes()).unwrap();
+    assert!(import.wait().unwrap().success());
+}
+
 /// A mirror with two pull requests: one that adds a feature with its documentation, and one that only mends.
 fn mirror(folder: &Path) {
     mirror_with(folder, "");
@@ -92,26 +116,7 @@ pub(crate) fn mirror_with(folder: &Path, entries: &str) {
             &[("CHANGES.md", &log)],
         );
     }
-    let git = |args: &[&str]| {
-        let mut command = Command::new("git");
-        command
-            .args(["-c", "init.defaultBranch=main"])
-            .args(args)
-            .current_dir(folder);
-        command
-    };
-    assert!(
-        git(&["init", "--quiet", "--bare", "."])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let mut import = git(&["fast-import", "--quiet"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    import.stdin.take().unwrap().write_all(stream.as_bytes()).unwrap();
-    assert!(import.wait().unwrap().success());
+    import_into(folder, &stream);
 }
 
 fn json(command: &mut Command) -> serde_json::Value {
@@ -156,7 +161,10 @@ fn notes_are_told_and_choose_what_documentation_tells() {
         );
         assert_eq!(filtered["kept"], serde_json::json!(["ada/lines#1"]));
         assert_eq!(filtered["characteristics"][""]["tasks"], 1);
-        assert_eq!(filtered["characteristics"]["ada/lines"]["single_file"], 10_000);
+        assert_eq!(
+            filtered["characteristics"]["ada/lines"]["single_file_percent"],
+            100.0
+        );
     }
     let story = succeed(quarry(&work).args(["explain", "ada/lines#1"])).stdout;
     let story = String::from_utf8(story).unwrap();
@@ -184,4 +192,71 @@ fn a_tag_that_names_no_version_is_refused() {
         said.contains("read `nightly` of `--since` as a version") && said.contains("hint: "),
         "{said}"
     );
+}
+
+#[test]
+fn documentation_without_a_text_is_asked_of_nobody() {
+    let temp = tempfile::tempdir().unwrap();
+    let (bare, work) = (temp.path().join("ada__lines.git"), temp.path().join("work"));
+    std::fs::create_dir_all(&bare).unwrap();
+    let notebook = |words: &str, output: u32| {
+        format!(
+            r#"{{"cells":[{{"cell_type":"markdown","source":"{words}"}},{{"cell_type":"code","source":"x","outputs":[{output}]}}],"nbformat":4}}"#
+        )
+    };
+    // By number: the documents that come with each change, the same source and tests.
+    let shown = [notebook("It is", 1), notebook("It is", 2), notebook("It was", 2)];
+    let documents = [
+        [("docs/conf.py", "a = 1\n"), ("docs/n.ipynb", shown[0].as_str())],
+        [("docs/conf.py", "a = 2\n"), ("docs/n.ipynb", shown[0].as_str())],
+        [("docs/conf.py", "a = 2\n"), ("docs/n.ipynb", shown[1].as_str())],
+        [("docs/conf.py", "a = 2\n"), ("docs/n.ipynb", shown[2].as_str())],
+    ];
+    let mut stream = String::new();
+    let mut log = "# Changes\n\n## Unreleased\n\n### Added\n".to_owned();
+    let (mut source, mut tests) = (String::new(), String::new());
+    for (number, changed) in (0_u32..).zip(&documents) {
+        let _ = writeln!(source, "def f{number}():\n    return {number}\n");
+        let _ = writeln!(
+            tests,
+            "def test_{number}():\n    assert f{number}() == {number}\n"
+        );
+        let mut files = vec![
+            ("src/lines.py", source.as_str()),
+            ("tests/test_lines.py", tests.as_str()),
+        ];
+        files.extend_from_slice(changed);
+        if number == 0 {
+            files.push(("CHANGES.md", log.as_str()));
+            commit(&mut stream, ("refs/heads/main", 1), &[], "Start", &files);
+            continue;
+        }
+        let _ = writeln!(log, "- There is f{number}. (#{number})");
+        files.push(("CHANGES.md", log.as_str()));
+        let (base, mark) = (2 * number - 1, 2 * number);
+        let head = format!("refs/pull/{number}/head");
+        commit(&mut stream, (head.as_str(), mark), &[base], "Add one", &files);
+        let merge = format!("Merge pull request #{number} from ada/f{number}");
+        commit(
+            &mut stream,
+            ("refs/heads/main", mark + 1),
+            &[base, mark],
+            &merge,
+            &files,
+        );
+    }
+    import_into(&bare, &stream);
+    succeed(quarry(&work).args(["mine", "--quiet", "--mirror"]).arg(&bare));
+    let filtered = json(
+        quarry(&work)
+            .args(["filter", "--json"])
+            .arg(recipe("doc2feat.toml")),
+    );
+    assert_eq!(filtered["kept"], serde_json::json!(["ada/lines#3"]), "{filtered}");
+    let rules = filtered["funnel"]["rules"].as_array().unwrap();
+    let rule = rules
+        .iter()
+        .find(|rule| rule["rule"] == "docs-have-text")
+        .unwrap();
+    assert_eq!((&rule["in"], &rule["dropped"]), (&3.into(), &2.into()), "{rule}");
 }

@@ -1,9 +1,9 @@
 //! How large the tasks of a set are, as Doc2Feat-Bench reports them (section 3, figure 4; section 5.3 for single files).
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use crate::domain::patch::{ChangeKind, FileChange};
 
@@ -42,26 +42,42 @@ impl Size {
     }
 }
 
-/// The characteristics of some tasks. Means are in hundredths, shares in hundredths of a percent: no float of ours is
-/// written anywhere.
+/// A number with two decimals: a mean, or a share in percent. It is kept in hundredths, so that equal sets have equal
+/// numbers, and written as what it is (`425.76`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Hundredths(pub u64);
+
+impl fmt::Display for Hundredths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&format!("{}.{:02}", self.0 / 100, self.0 % 100))
+    }
+}
+
+impl Serialize for Hundredths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0 as f64 / 100.0)
+    }
+}
+
+/// The characteristics of some tasks: means and shares to two decimals.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Characteristics {
     /// How many tasks there are.
     pub tasks: u64,
     /// Mean words of the statement.
-    pub words: u64,
+    pub mean_words: Hundredths,
     /// Mean files of the gold patch.
-    pub files: u64,
-    /// Mean hunks.
-    pub hunks: u64,
-    /// Mean lines added and removed.
-    pub lines: u64,
-    /// Share of tasks that need a new file.
-    pub new_files: u64,
-    /// Share of tasks whose gold patch is one file.
-    pub single_file: u64,
-    /// Share of tasks whose gold patch edits more than 200 lines.
-    pub over_200_lines: u64,
+    pub mean_files: Hundredths,
+    /// Mean hunks of the gold patch.
+    pub mean_hunks: Hundredths,
+    /// Mean lines that the gold patch adds and removes.
+    pub mean_lines: Hundredths,
+    /// Tasks that need a new file, in percent.
+    pub new_files_percent: Hundredths,
+    /// Tasks whose gold patch is one file, in percent.
+    pub single_file_percent: Hundredths,
+    /// Tasks whose gold patch edits more than 200 lines, in percent.
+    pub over_200_lines_percent: Hundredths,
 }
 
 /// The characteristics of a set, by repository and (under the empty name) of all.
@@ -79,23 +95,19 @@ pub fn characteristics(sizes: &[(String, Size)]) -> BTreeMap<String, Characteris
 
 fn of(sizes: &[Size]) -> Characteristics {
     let tasks = sizes.len() as u64;
-    let mean =
-        |value: fn(&Size) -> u64| (sizes.iter().map(value).sum::<u64>() * 100 + tasks / 2).checked_div(tasks);
-    let share = |is: fn(&Size) -> bool| {
-        let count = sizes.iter().filter(|size| is(size)).count() as u64;
-        (count * 10_000 + tasks / 2)
-            .checked_div(tasks)
-            .unwrap_or_default()
-    };
+    // Hundredths of what is counted, for each task, rounded.
+    let rounded = |sum: u64| Hundredths((sum + tasks / 2).checked_div(tasks).unwrap_or_default());
+    let mean = |value: fn(&Size) -> u64| rounded(sizes.iter().map(value).sum::<u64>() * 100);
+    let share = |is: fn(&Size) -> bool| rounded(sizes.iter().filter(|size| is(size)).count() as u64 * 10_000);
     Characteristics {
         tasks,
-        words: mean(|size| size.words as u64).unwrap_or_default(),
-        files: mean(|size| size.files as u64).unwrap_or_default(),
-        hunks: mean(|size| size.hunks).unwrap_or_default(),
-        lines: mean(|size| size.lines).unwrap_or_default(),
-        new_files: share(|size| size.new_file),
-        single_file: share(|size| size.files == 1),
-        over_200_lines: share(|size| size.lines > 200),
+        mean_words: mean(|size| size.words as u64),
+        mean_files: mean(|size| size.files as u64),
+        mean_hunks: mean(|size| size.hunks),
+        mean_lines: mean(|size| size.lines),
+        new_files_percent: share(|size| size.new_file),
+        single_file_percent: share(|size| size.files == 1),
+        over_200_lines_percent: share(|size| size.lines > 200),
     }
 }
 
@@ -105,20 +117,19 @@ pub fn table(groups: &BTreeMap<String, Characteristics>) -> String {
         "{:<28} {:>6} {:>9} {:>7} {:>7} {:>9} {:>10} {:>12} {:>10}\n",
         "repository", "tasks", "words", "files", "hunks", "lines", "new file", "single file", "> 200"
     );
-    let hundredths = |value: u64| format!("{}.{:02}", value / 100, value % 100);
     for (repo, one) in groups {
         let _ = writeln!(
             text,
             "{:<28} {:>6} {:>9} {:>7} {:>7} {:>9} {:>9}% {:>11}% {:>9}%",
             if repo.is_empty() { "all" } else { repo },
             one.tasks,
-            hundredths(one.words),
-            hundredths(one.files),
-            hundredths(one.hunks),
-            hundredths(one.lines),
-            hundredths(one.new_files),
-            hundredths(one.single_file),
-            hundredths(one.over_200_lines),
+            one.mean_words,
+            one.mean_files,
+            one.mean_hunks,
+            one.mean_lines,
+            one.new_files_percent,
+            one.single_file_percent,
+            one.over_200_lines_percent,
         );
     }
     text
@@ -144,16 +155,16 @@ mod tests {
         ];
         let groups = characteristics(&sizes);
         assert_eq!(
-            (
-                groups["a/b"].words,
-                groups["a/b"].files,
-                groups["a/b"].single_file
-            ),
-            (1050, 150, 5000)
+            serde_json::to_string(&groups["a/b"]).unwrap(),
+            r#"{"tasks":2,"mean_words":10.5,"mean_files":1.5,"mean_hunks":3.0,"mean_lines":102.5,"new_files_percent":50.0,"single_file_percent":50.0,"over_200_lines_percent":50.0}"#
         );
         assert_eq!(
-            (groups[""].tasks, groups[""].words, groups[""].over_200_lines),
-            (3, 833, 3333)
+            serde_json::to_string(&groups[""]).unwrap(),
+            r#"{"tasks":3,"mean_words":8.33,"mean_files":1.33,"mean_hunks":3.0,"mean_lines":70.0,"new_files_percent":33.33,"single_file_percent":66.67,"over_200_lines_percent":33.33}"#
+        );
+        assert_eq!(
+            table(&groups).lines().nth(1).map(|line| line.contains(" 8.33 ")),
+            Some(true)
         );
         assert!(table(&groups).lines().nth(1).unwrap().starts_with("all "));
         assert!(characteristics(&[]).is_empty());
