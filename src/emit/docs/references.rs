@@ -198,7 +198,7 @@ fn is_number(line: &str, place: &Range<usize>) -> bool {
 fn is_colour(before: &str, digits: usize, after: &str) -> bool {
     let lead = before.trim_end_matches([' ', ':', '=']);
     let lowered = lead.to_lowercase();
-    let is_named = lead.len() < before.len() && COLOURS.iter().any(|word| lowered.ends_with(word));
+    let is_named = lead.len() < before.len() && COLOURS.iter().any(|word| lowered.ends_with(*word));
     let is_styled = after.starts_with(';') && before.contains(": ");
     matches!(digits, 3 | 4 | 6) && (is_named || is_styled)
 }
@@ -206,13 +206,10 @@ fn is_colour(before: &str, digits: usize, after: &str) -> bool {
 /// Whether `owner/name#12` is another repository's number, and no anchor of a page.
 fn is_foreign(line: &str, place: &Range<usize>) -> bool {
     let (before, after) = (&line[..place.start - 1], &line[place.end..]);
-    let token = before
-        .rsplit(|c: char| c.is_whitespace())
-        .next()
-        .unwrap_or_default();
+    let token = before.rsplit(char::is_whitespace).next().unwrap_or_default();
     let is_page = token.contains("://")
         || token.contains("](")
-        || PAGE_ENDINGS.iter().any(|ending| token.ends_with(ending));
+        || PAGE_ENDINGS.iter().any(|ending| token.ends_with(*ending));
     !is_page && !after.starts_with(is_word) && !goes_on(after, &['-'])
 }
 
@@ -236,7 +233,7 @@ fn mentions(form: &Regex, line: &str) -> Vec<Range<usize>> {
         let is_led = before.ends_with([' ', ':'])
             && LEADS.iter().any(|lead| {
                 lowered
-                    .strip_suffix(lead)
+                    .strip_suffix(*lead)
                     .is_some_and(|rest| !rest.ends_with(is_word))
             });
         if in_list || is_led || before.ends_with(['(', '[']) {
