@@ -8,6 +8,8 @@ use crate::domain::path::RepoPath;
 /// their `#` are comments.
 pub(super) fn path(file: &RepoPath, text: &str, line: usize) -> Vec<String> {
     let name = String::from_utf8_lossy(file.file_name()).to_lowercase();
+    // A byte order mark is no part of a title.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     match name.rsplit_once('.').map_or("", |(_, suffix)| suffix) {
         "md" | "markdown" | "mdx" | "myst" | "qmd" | "rmd" => markdown(text, line),
         "rst" | "rest" | "inc" | "" => rst(text, line),
@@ -164,6 +166,7 @@ mod tests {
         assert_eq!(markdown(9), ["A", "B"]);
         assert_eq!(markdown(11), ["C"]);
         assert_eq!(markdown(15), ["C", "D"]);
+        assert_eq!(path(&RepoPath::from("a.md"), "\u{feff}# E\n", 1), ["E"]);
     }
 
     #[test]

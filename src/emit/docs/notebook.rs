@@ -7,13 +7,30 @@ use similar::{ChangeTag, TextDiff};
 
 #[derive(Deserialize)]
 struct Notebook {
+    cells: Option<Vec<Cell>>,
+    /// Where format 3 has its cells.
+    worksheets: Option<Vec<Worksheet>>,
+}
+
+#[derive(Deserialize)]
+struct Worksheet {
     cells: Vec<Cell>,
 }
 
 #[derive(Deserialize)]
 struct Cell {
     cell_type: String,
+    /// Format 3 calls a code cell's text its input.
+    #[serde(alias = "input")]
     source: Source,
+}
+
+impl Notebook {
+    fn cells(self) -> Option<Vec<Cell>> {
+        let sheets = self.worksheets;
+        self.cells
+            .or_else(|| Some(sheets?.into_iter().flat_map(|sheet| sheet.cells).collect()))
+    }
 }
 
 /// A cell's text, in either of the format's two shapes.
@@ -24,7 +41,7 @@ enum Source {
     Lines(Vec<String>),
 }
 
-/// The change of a notebook's cells, without outputs; `None` when either side is no notebook of format 4.
+/// The change of a notebook's cells, without outputs; `None` when either side is no notebook.
 pub(super) fn diff(path: &str, before: Option<&[u8]>, after: Option<&[u8]>) -> Option<String> {
     let side = |bytes: Option<&[u8]>| bytes.map_or(Some(String::new()), cells);
     let (old, new) = (side(before)?, side(after)?);
@@ -83,7 +100,7 @@ pub(super) fn is_label(line: &str) -> bool {
 fn cells(bytes: &[u8]) -> Option<String> {
     let notebook: Notebook = serde_json::from_slice(bytes).ok()?;
     let mut out = String::new();
-    for cell in notebook.cells {
+    for cell in notebook.cells()? {
         let text = match cell.source {
             Source::Whole(text) => text,
             Source::Lines(lines) => lines.concat(),
@@ -104,6 +121,12 @@ mod tests {
         let text = diff("n.ipynb", Some(one), Some(two)).unwrap();
         assert!(
             text.contains("-b\n+c\n") && !text.contains("outputs") && text.contains(" [code cell]\n"),
+            "{text}"
+        );
+        let old = br#"{"nbformat":3,"worksheets":[{"cells":[{"cell_type":"heading","level":1,"source":["a"]},{"cell_type":"code","input":["x = 2"],"outputs":[1]}]}]}"#;
+        let text = diff("n.ipynb", Some(old), Some(two)).unwrap();
+        assert!(
+            text.contains("-[heading cell]\n") && text.contains("-x = 2\n"),
             "{text}"
         );
         assert_eq!(diff("n.ipynb", Some(b"{}"), Some(two)), None);
