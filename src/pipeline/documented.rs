@@ -1,4 +1,5 @@
-//! Tasks that documentation tells, of candidates that are kept: their statements, hints and sizes.
+//! Tasks that documentation tells, of candidates that are kept: their statements, hints and sizes; and, for rules, how much
+//! text there is to read.
 
 use std::collections::BTreeMap;
 

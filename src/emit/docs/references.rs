@@ -99,6 +99,7 @@ const COLOURS: &[&str] = &[
     "fill",
     "stroke",
     "hex",
+    "solid",
 ];
 /// Endings of pages that have anchors.
 const PAGE_ENDINGS: &[&str] = &[".html", ".htm", ".md", ".rst", ".txt", ".py", ".ipynb", ".php"];
@@ -192,15 +193,14 @@ fn is_number(line: &str, place: &Range<usize>) -> bool {
     }
     let is_quoted = previous.is_some_and(|c| (c == '"' || c == '\'') && after.starts_with(c));
     let is_footnote = before.ends_with('[') && (after.starts_with("]_") || before.ends_with(".. ["));
-    !is_quoted && !is_footnote && !before.ends_with("](") && !is_colour(before, place.len(), after)
+    !is_quoted && !is_footnote && !before.ends_with("](") && !is_colour(before, place.len())
 }
 
-fn is_colour(before: &str, digits: usize, after: &str) -> bool {
+fn is_colour(before: &str, digits: usize) -> bool {
     let lead = before.trim_end_matches([' ', ':', '=']);
     let lowered = lead.to_lowercase();
     let is_named = lead.len() < before.len() && COLOURS.iter().any(|word| lowered.ends_with(*word));
-    let is_styled = after.starts_with(';') && before.contains(": ");
-    matches!(digits, 3 | 4 | 6) && (is_named || is_styled)
+    is_named && matches!(digits, 3 | 4 | 6)
 }
 
 /// Whether `owner/name#12` is another repository's number, and no anchor of a page.
