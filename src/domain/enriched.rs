@@ -1,7 +1,7 @@
 //! A candidate with what the forge says of it: joined when it is read, never recorded with it, so that mining git again
 //! and asking the forge again do not undo each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -95,8 +95,9 @@ pub fn began_at(candidate: &Candidate, pull: &PullFacts) -> Timestamp {
     commits.chain([pull.created_at]).min().unwrap_or(pull.created_at)
 }
 
-/// Every issue that a pull request says it closes, by keyword or by the forge's link, each once, sorted.
-pub fn closing(candidate: &Candidate, known: &KnownPull) -> Vec<IssueId> {
+/// Every issue that a pull request says it closes, by keyword or by the forge's link, each once, sorted. `today` is what
+/// the forge calls the candidate's repository: both names are one repository, which keeps the name it was mined under.
+pub fn closing(candidate: &Candidate, known: &KnownPull, today: Option<&RepoName>) -> Vec<IssueId> {
     let own = &candidate.id.repo;
     let here = |repo: &str| repo.parse::<RepoName>().ok();
     let named = candidate.references.iter().chain(&known.references);
@@ -113,7 +114,7 @@ pub fn closing(candidate: &Candidate, known: &KnownPull) -> Vec<IssueId> {
         });
     let mut found: BTreeMap<(String, u32), IssueId> = BTreeMap::new();
     for mut id in named.chain(known.facts.closes.iter().cloned()) {
-        if id.repo.is(own) {
+        if is_own(&id.repo, own, today) {
             if id.number == candidate.id.number {
                 continue;
             }
@@ -126,6 +127,10 @@ pub fn closing(candidate: &Candidate, known: &KnownPull) -> Vec<IssueId> {
     found.into_values().collect()
 }
 
+fn is_own(name: &RepoName, own: &RepoName, today: Option<&RepoName>) -> bool {
+    name.is(own) || today.is_some_and(|today| name.is(today))
+}
+
 /// The candidate with what the forge says. `fate` tells what became of an issue's number, where that was asked.
 #[must_use]
 pub fn enriched(
@@ -135,11 +140,21 @@ pub fn enriched(
     fate: &dyn Fn(&IssueId) -> Option<IssueFate>,
 ) -> Candidate {
     let began = began_at(&candidate, &known.facts);
-    let closes = closing(&candidate, &known);
-    let closes = closes
+    let own = candidate.id.repo.clone();
+    let today = repository.as_ref().map(|repository| repository.repo.clone());
+    // Names that are the candidate's own repository's as well: what it is called today, and what it was called before.
+    let mut names: Vec<RepoName> = today.iter().cloned().collect();
+    let mut closes: Option<Vec<Closing>> = closing(&candidate, &known, today.as_ref())
         .into_iter()
-        .map(|id| {
-            let fate = match fate(&id)? {
+        .map(|mut id| {
+            let told = fate(&id)?;
+            if let IssueFate::Issue(facts) = &told
+                && facts.id.number == id.number
+                && is_own(&facts.id.repo, &own, today.as_ref())
+            {
+                names.push(std::mem::replace(&mut id.repo, own.clone()));
+            }
+            let fate = match told {
                 IssueFate::Transferred { to: Some(to) } => fate(&to)?,
                 other => other,
             };
@@ -149,10 +164,20 @@ pub fn enriched(
             Some(Closing { id, fate })
         })
         .collect();
+    if let Some(closes) = &mut closes {
+        let mut seen = BTreeSet::new();
+        closes.retain(|closing| seen.insert(closing.id.clone()));
+        closes.sort_by_key(|closing| {
+            (
+                closing.id.repo.to_string().to_ascii_lowercase(),
+                closing.id.number,
+            )
+        });
+    }
     let KnownPull { facts, references } = known;
-    let own = candidate.id.repo.clone();
+    let is_home = |name: &RepoName| name.is(&own) || names.iter().any(|other| name.is(other));
     let linked = facts.closes.iter().map(|id| IssueReference {
-        repo: (!id.repo.is(&own)).then(|| id.repo.to_string()),
+        repo: (!is_home(&id.repo)).then(|| id.repo.to_string()),
         number: id.number,
         closes: true,
         found_in: FoundIn::Linked,
@@ -163,6 +188,15 @@ pub fn enriched(
         .references
         .retain(|reference| reference.found_in != FoundIn::Title);
     candidate.references.extend(references.into_iter().chain(linked));
+    for reference in &mut candidate.references {
+        let named = reference
+            .repo
+            .as_deref()
+            .and_then(|repo| repo.parse::<RepoName>().ok());
+        if named.is_some_and(|named| is_home(&named)) {
+            reference.repo = None;
+        }
+    }
     candidate
         .references
         .retain(|reference| reference.repo.is_some() || reference.number != candidate.id.number);

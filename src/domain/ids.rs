@@ -73,6 +73,13 @@ impl RepoName {
         self.owner.eq_ignore_ascii_case(&other.owner) && self.name.eq_ignore_ascii_case(&other.name)
     }
 
+    /// Whether a text names this repository, in any letters.
+    pub fn is_called(&self, text: &str) -> bool {
+        text.split_once('/').is_some_and(|(owner, name)| {
+            self.owner.eq_ignore_ascii_case(owner) && self.name.eq_ignore_ascii_case(name)
+        })
+    }
+
     /// `owner__name`: the form that instance ids and folder names use.
     pub fn flat(&self) -> String {
         format!("{}__{}", self.owner, self.name)
@@ -372,6 +379,7 @@ mod tests {
         }
         let repo = |text: &str| text.parse::<RepoName>().unwrap();
         assert!(repo("PSF/Requests").is(&repo("psf/requests")) && !repo("psf/a").is(&repo("psf/b")));
+        assert!(repo("psf/a").is_called("PSF/A") && !repo("psf/a").is_called("a"));
         let sha = "d16bfe05a744909de4b27f5875fe0d4ed41ce607";
         assert_eq!(sha.parse::<CommitSha>().unwrap().to_string(), sha);
         let commit: CandidateId = format!("psf/requests@{sha}").parse().unwrap();

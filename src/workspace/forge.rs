@@ -94,6 +94,11 @@ impl Knowledge {
         self.repositories.get(&Topic::Repository(repo).name())
     }
 
+    /// What the forge calls a repository today, where it was asked.
+    pub fn today(&self, repo: &RepoName) -> Option<&RepoName> {
+        self.repository(repo).map(|facts| &facts.repo)
+    }
+
     /// The candidate with what is known of it; as it is, where nothing is.
     #[must_use]
     pub fn enrich(&self, candidate: Candidate) -> Candidate {

@@ -43,7 +43,7 @@ impl Site {
     }
 
     /// Records candidates and asks about them.
-    async fn know(&self, model: &Model, candidates: &[Candidate]) -> Asked {
+    pub(super) async fn know(&self, model: &Model, candidates: &[Candidate]) -> Asked {
         self.context
             .store
             .put_mined(candidates.to_vec(), vec![], None)

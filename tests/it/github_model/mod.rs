@@ -189,6 +189,11 @@ impl Model {
         inner.renamed.insert(from.to_owned(), to.to_owned());
     }
 
+    /// One more older name of a repository.
+    pub(crate) fn rename_also(&self, from: &str, to: &str) {
+        self.inner().renamed.insert(from.to_owned(), to.to_owned());
+    }
+
     /// The next requests end like this, in order.
     pub(crate) fn faults(&self, faults: impl IntoIterator<Item = Fault>) {
         self.inner().faults.extend(faults);

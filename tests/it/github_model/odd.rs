@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Model;
 use super::client::{fates, is_context, name, pulls};
+use super::mining::{Site, candidate};
 use super::state::{Repo, comment, issue, pull, with};
 
 fn id(text: &str) -> IssueId {
@@ -149,4 +150,33 @@ async fn a_renamed_repository_is_found_and_says_its_name() {
         .await
         .unwrap();
     assert_eq!((again, client.spent().unchanged), (Changes::Nothing, 1));
+}
+
+#[tokio::test]
+async fn the_two_names_of_a_renamed_repository_are_one() {
+    let text = "Closes psf/httpkit#11, psf/requests#12 and psf/first#13. See psf/httpkit#14.";
+    let repo = Repo::of(
+        vec![with(pull(1, &["10"]), "body", json!(text))],
+        (10..=14).map(|number| issue(number, &[])).collect(),
+    );
+    let model = Model::new(vec![("psf/first", repo)]);
+    model.rename("psf/first", "psf/httpkit");
+    model.rename_also("psf/requests", "psf/httpkit");
+    let site = Site::new();
+    let asked = site.know(&model, &[candidate(1, &[10])]).await;
+    assert_eq!(serde_json::to_value(&asked.fates).unwrap(), json!({ "issue": 4 }));
+    assert_eq!(asked.issues, 4);
+    let one = site.candidate(1);
+    let forge = one.forge.as_ref().unwrap();
+    let ids: Vec<String> = forge.issues().unwrap().map(|(id, _)| id.to_string()).collect();
+    let own = |number: u32| format!("psf/requests#{number}");
+    assert_eq!(ids, [10, 11, 12, 13].map(own));
+    // By whichever name they are called, they are the repository's own.
+    assert!(one.references.iter().all(|found| found.repo.is_none()));
+    let mut numbers: Vec<u32> = one.references.iter().map(|found| found.number).collect();
+    numbers.sort_unstable();
+    assert_eq!(numbers, [10, 10, 11, 12, 13, 14]);
+    // What is known is not asked again.
+    let again = site.know(&model, &[candidate(1, &[10])]).await;
+    assert_eq!((again.issues, again.spent.requests), (0, 0));
 }

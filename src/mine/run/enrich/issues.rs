@@ -24,11 +24,18 @@ pub(super) fn issues_of(
 ) -> BTreeMap<IssueId, Timestamp> {
     let mut found: BTreeMap<IssueId, Timestamp> = BTreeMap::new();
     for candidate in candidates {
+        let today = knowledge.today(&candidate.id.repo);
         let (ids, moment) = match knowledge.pull(&candidate.id) {
-            Some(known) => (closing(candidate, known), began_at(candidate, &known.facts)),
+            Some(known) => (
+                closing(candidate, known, today),
+                began_at(candidate, &known.facts),
+            ),
             None if from_git_too => {
                 let named = candidate.references.iter().filter(|reference| reference.closes);
-                let here = named.filter(|reference| reference.repo.is_none());
+                let here = named.filter(|reference| {
+                    let repo = reference.repo.as_deref();
+                    repo.is_none_or(|repo| today.is_some_and(|today| today.is_called(repo)))
+                });
                 let id = |number| IssueId {
                     repo: candidate.id.repo.clone(),
                     number,
