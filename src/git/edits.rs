@@ -22,6 +22,8 @@ pub struct Edit {
     pub change: ChangeKind,
     /// The lines that it added, without their ends.
     pub added: Vec<Vec<u8>>,
+    /// The lines that it removed, without their ends.
+    pub removed: Vec<Vec<u8>>,
 }
 
 /// Every change that a commit which `tip` reaches, merges left out, made to the files and folders named by `paths`,
@@ -72,20 +74,22 @@ pub fn edits(git_dir: &Path, tip: CommitSha, paths: &[RepoPath]) -> Result<Vec<E
                 commit,
                 path: file.path,
                 change: file.change,
-                added: added_lines(section),
+                added: lines_with(b"+", section),
+                removed: lines_with(b"-", section),
             });
         }
     }
     Ok(found)
 }
 
-fn added_lines(section: &[u8]) -> Vec<Vec<u8>> {
+/// The lines of a file's hunks that bear this mark.
+fn lines_with(mark: &[u8], section: &[u8]) -> Vec<Vec<u8>> {
     let mut in_hunks = false;
     let mut lines = vec![];
     for line in section.split(|byte| *byte == b'\n') {
         if line.starts_with(b"@@ ") {
             in_hunks = true;
-        } else if let Some(text) = line.strip_prefix(b"+").filter(|_| in_hunks) {
+        } else if let Some(text) = line.strip_prefix(mark).filter(|_| in_hunks) {
             lines.push(text.strip_suffix(b"\r").unwrap_or(text).to_vec());
         }
     }
@@ -115,12 +119,9 @@ mod tests {
             .unwrap()
             .into_iter()
             .map(|edit| {
-                let added: Vec<_> = edit
-                    .added
-                    .iter()
-                    .map(|line| String::from_utf8_lossy(line).into_owned())
-                    .collect();
-                (edit.commit, edit.path.to_string(), edit.change, added.join("|"))
+                let text = |lines: &[Vec<u8>]| String::from_utf8_lossy(&lines.join(&b'|')).into_owned();
+                let lines = format!("{} {}", text(&edit.added), text(&edit.removed));
+                (edit.commit, edit.path.to_string(), edit.change, lines)
             })
             .collect();
         assert_eq!(
@@ -130,16 +131,21 @@ mod tests {
                     third,
                     "news/1.feature".to_owned(),
                     ChangeKind::Deleted,
-                    String::new()
+                    " word".to_owned()
                 ),
-                (second, "NEWS".to_owned(), ChangeKind::Modified, "more".to_owned()),
+                (
+                    second,
+                    "NEWS".to_owned(),
+                    ChangeKind::Modified,
+                    "more ".to_owned()
+                ),
                 (
                     second,
                     "news/1.feature".to_owned(),
                     ChangeKind::Added,
-                    "word".to_owned()
+                    "word ".to_owned()
                 ),
-                (first, "NEWS".to_owned(), ChangeKind::Added, "one|two".to_owned()),
+                (first, "NEWS".to_owned(), ChangeKind::Added, "one|two ".to_owned()),
             ]
         );
     }
