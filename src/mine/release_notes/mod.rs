@@ -12,11 +12,15 @@
 //! | [`sources`], [`fragments`] | which files are release notes |
 //! | `pieces`, `rst`, `markdown` | what each line is |
 //! | [`timeline`] | releases, and what each first held |
-//! | [`resolve`] | which pull requests an entry tells of, and by which rule |
+//! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
+//! | [`writers`] | who wrote a line first, through moves and rewordings |
+//! | `slight` | which pull requests change nothing but notes and versions |
+//! | `undone` | which pull requests were reverted |
 //! | [`summary`](mod@summary) | what it comes to |
 //! | [`run`] | the shell |
 //! | `outline`, `versions`, `kinds`, [`headings`], `references` | from lines to entries |
 
+mod choice;
 pub mod fragments;
 pub mod headings;
 mod kinds;
@@ -28,10 +32,13 @@ mod references;
 pub mod resolve;
 mod rst;
 pub mod run;
+mod slight;
 pub mod sources;
 pub mod summary;
 pub mod timeline;
+mod undone;
 mod versions;
+pub mod writers;
 
 pub use headings::Headings;
 pub use model::{Entry, Format, Kind, Place, Reference, ReferenceKind};

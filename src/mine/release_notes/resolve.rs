@@ -6,24 +6,28 @@
 //! |---|---|
 //! | `named` | the entry names the pull request itself |
 //! | `fragment` | its commits added the fragment that the entry was made of |
-//! | `line` | its commits wrote the entry's lines into the notes |
 //! | `api` | the forge says that it closed an issue that the entry names |
 //! | `closes` | its messages say that it closes that issue |
+//! | `line` | its commits wrote the entry's lines into the notes |
 //! | `mentions` | its messages name that issue |
 //!
 //! **The rule.** Only pull requests that landed count, and only those that can be of the entry's version: not one that
 //! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
-//! notes have it in the wrong place). Of what is left, every pull request that the entry names is
-//! chosen; where it names none, the one with the best evidence: by rank, then by how many kinds of evidence it has, then
-//! reverts and backports last, then the one that landed first, then the lower number. All that were found are kept.
+//! notes have it in the wrong place). Who changes nothing but release notes and versions tells of others' changes: that it
+//! wrote the entry or its fragment does not count. Of what is left, every pull request that the entry names is chosen; where
+//! it names none, the one with the best evidence: by rank (`line` comes before `api` for who also names the entry's issue:
+//! two words are better than one), then by how many kinds of evidence it has, then the one that landed first, then the
+//! lower number; reverts and backports come last, and before them what was reverted. Of what was reverted and landed again,
+//! the one that stands is chosen, also where the entry names the other. All that were found are kept.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::model::Entry;
+use super::model::{Entry, Reference};
 use super::timeline::{Timeline, When};
-use crate::domain::ids::{CommitSha, RepoName};
+use super::writers::{Writers, key};
+use crate::domain::ids::RepoName;
 use crate::mine::graph::Node;
 
 /// What shows that an entry tells of a pull request, the best first.
@@ -34,12 +38,12 @@ pub enum Evidence {
     Named,
     /// It added the entry's fragment.
     Fragment,
-    /// It wrote the entry's lines.
-    Line,
     /// The forge says that it closed the entry's issue.
     Api,
     /// Its messages say so.
     Closes,
+    /// It wrote the entry's lines.
+    Line,
     /// Its messages name the issue.
     Mentions,
 }
@@ -55,6 +59,11 @@ impl Evidence {
             Self::Closes => "closes",
             Self::Mentions => "mentions",
         }
+    }
+
+    /// Whether it shows a change itself, not only who tells of it.
+    const fn is_of_change(self) -> bool {
+        matches!(self, Self::Named | Self::Api | Self::Closes)
     }
 }
 
@@ -81,6 +90,10 @@ pub enum Verdict {
     Later,
     /// An older version held it.
     Earlier,
+    /// It was reverted, and another one stands.
+    Reverted,
+    /// Only the notes' own history shows it, and it changes nothing else: it tells of another's change.
+    NotesOnly,
     /// It did not land.
     NotMerged,
 }
@@ -142,10 +155,14 @@ impl Resolved {
 pub struct LandedAt {
     /// By which commit.
     pub commit: Node,
+    /// Onto which commit.
+    pub base: Node,
     /// When, in seconds since 1970.
     pub at: i64,
     /// Whether it undoes another change, or carries one to another branch.
     pub second_hand: bool,
+    /// Which commit undid it, where that still stands.
+    pub undone: Option<Node>,
 }
 
 /// What is known of a repository's pull requests and of the history of its notes.
@@ -153,6 +170,8 @@ pub struct LandedAt {
 pub struct Known {
     /// The repository.
     pub repo: Option<RepoName>,
+    /// What the forge calls it today.
+    pub today: Option<RepoName>,
     /// Every pull request that there is.
     pub pulls: BTreeSet<u32>,
     /// Those that landed.
@@ -163,19 +182,21 @@ pub struct Known {
     pub closers: BTreeMap<u32, Vec<u32>>,
     /// For each number and type of a fragment the pull requests that added one.
     pub fragments: BTreeMap<u32, BTreeSet<u32>>,
-    /// For each line of the notes the pull request that wrote it first, if it was one.
-    pub lines: HashMap<String, Option<u32>>,
+    /// Pull requests that change nothing but release notes and versions.
+    pub slight: BTreeSet<u32>,
+    /// Who wrote the notes' lines.
+    pub lines: Writers,
     /// Releases.
     pub timeline: Timeline,
 }
 
-/// The shortest line, in bytes, that says who wrote it: shorter ones stand in many entries.
-pub const LEAST_LINE: usize = 16;
-
-/// A line of the notes as [`Known::lines`] has it.
-pub fn key(line: &str) -> Option<String> {
-    let text = line.split_whitespace().collect::<Vec<_>>().join(" ");
-    (text.len() >= LEAST_LINE).then_some(text)
+/// Whether a reference is to the repository itself, whose name is `home`, and `today` on the forge.
+pub fn is_home(named: Option<&str>, home: &RepoName, today: Option<&RepoName>) -> bool {
+    // A repository that moved has its old name in old addresses: the same last part is taken for the same one.
+    let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
+    named.is_none_or(|named| {
+        last(named) == last(home.name()) || today.is_some_and(|today| today.is_called(named))
+    })
 }
 
 impl Known {
@@ -187,7 +208,7 @@ impl Known {
         };
         let mut here = 0;
         for reference in &entry.references {
-            if !self.is_home(reference.repo.as_deref()) {
+            if !self.is_here(reference) {
                 continue;
             }
             here += 1;
@@ -224,8 +245,10 @@ impl Known {
             .map(|(number, evidence)| {
                 let own_word = evidence.contains(&Evidence::Named)
                     && (evidence.contains(&Evidence::Line) || evidence.contains(&Evidence::Fragment));
+                let told_only = !evidence.iter().any(|evidence| evidence.is_of_change());
                 let verdict = match self.first_verdict(&entry, number) {
                     Verdict::Later | Verdict::Earlier if own_word => Verdict::Weaker,
+                    Verdict::Weaker if told_only && self.slight.contains(&number) => Verdict::NotesOnly,
                     verdict => verdict,
                 };
                 Found {
@@ -259,16 +282,22 @@ impl Known {
         }
     }
 
-    fn is_home(&self, repo: Option<&str>) -> bool {
-        // A repository that moved has its old name in old addresses: the same last part is taken for the same one.
-        let last = |name: &str| name.rsplit('/').next().unwrap_or_default().to_ascii_lowercase();
-        match (repo, &self.repo) {
-            (None, _) => true,
-            (Some(repo), Some(home)) => {
-                last(repo) == last(home.name()) || repo.eq_ignore_ascii_case(&home.to_string())
-            }
-            (Some(_), None) => false,
+    fn is_here(&self, reference: &Reference) -> bool {
+        let named = reference.repo.as_deref();
+        match &self.repo {
+            Some(home) => is_home(named, home, self.today.as_ref()),
+            None => named.is_none(),
         }
+    }
+
+    /// Whom only the notes' own history shows: who wrote an entry's lines, and who added its fragment.
+    pub fn tellers(&self, entry: &Entry, lines: &[&str]) -> BTreeSet<u32> {
+        let here = entry
+            .references
+            .iter()
+            .filter(|reference| self.is_here(reference));
+        let fragments = here.filter_map(|reference| self.fragments.get(&reference.number));
+        fragments.flatten().copied().chain(self.writer(lines)).collect()
     }
 
     /// Who wrote most of these lines, by their lengths.
@@ -298,62 +327,6 @@ impl Known {
             When::Earlier => Verdict::Earlier,
         }
     }
-
-    /// Chooses among those that can be the entry's; whether several were equally good.
-    fn choose(&self, pulls: &mut [Found]) -> bool {
-        let named: Vec<usize> = (0..pulls.len())
-            .filter(|place| {
-                let found = &pulls[*place];
-                found.verdict == Verdict::Weaker && found.evidence.contains(&Evidence::Named)
-            })
-            .collect();
-        if !named.is_empty() {
-            for place in named {
-                pulls[place].verdict = Verdict::Chosen;
-            }
-            return false;
-        }
-        let rank = |found: &Found| {
-            let landed = self.landed.get(&found.number);
-            let best = found.evidence.first().copied();
-            let good = (
-                landed.is_some_and(|landed| landed.second_hand),
-                best,
-                usize::MAX - found.evidence.len(),
-            );
-            (good, landed.map(|landed| landed.at), found.number)
-        };
-        let mut able: Vec<usize> = (0..pulls.len())
-            .filter(|place| pulls[*place].verdict == Verdict::Weaker)
-            .collect();
-        able.sort_by_key(|place| rank(&pulls[*place]));
-        let Some(first) = able.first() else { return false };
-        let ambiguous = able
-            .get(1)
-            .is_some_and(|second| rank(&pulls[*first]).0 == rank(&pulls[*second]).0);
-        pulls[*first].verdict = Verdict::Chosen;
-        ambiguous
-    }
-}
-
-/// Who wrote each line first: `edits` come oldest first, each with its commit's pull request and the lines it added. A
-/// commit that added more than `most` lines (a release that collects fragments, a file that moved) wrote none of its
-/// own accord: its lines are nobody's.
-pub fn first_writers<'e>(
-    edits: impl Iterator<Item = (Option<u32>, CommitSha, &'e [Vec<u8>])>,
-    sizes: &BTreeMap<CommitSha, usize>,
-    most: usize,
-) -> HashMap<String, Option<u32>> {
-    let mut lines = HashMap::new();
-    for (pull, commit, added) in edits {
-        let pull = pull.filter(|_| sizes.get(&commit).is_none_or(|size| *size <= most));
-        for line in added {
-            if let Some(key) = key(&String::from_utf8_lossy(line)) {
-                lines.entry(key).or_insert(pull);
-            }
-        }
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -365,12 +338,15 @@ mod tests {
     fn known() -> Known {
         let landed = |commit, second_hand| LandedAt {
             commit,
+            base: commit - 1,
             at: i64::from(commit),
             second_hand,
+            undone: None,
         };
         let name = "ada/lines".parse().unwrap();
         Known {
             repo: Some(name),
+            today: Some("ada/rows".parse().unwrap()),
             pulls: [7, 8, 9, 10, 11].into(),
             landed: [
                 (7, landed(3, false)),
@@ -382,11 +358,17 @@ mod tests {
             namers: [
                 (1, [(7, false), (8, true)].into()),
                 (2, [(9, true), (8, true), (11, true)].into()),
+                (5, [(8, true)].into()),
+                (6, [(7, false), (8, true)].into()),
             ]
             .into(),
             closers: [(3, vec![9])].into(),
             fragments: [(1, [11].into())].into(),
+            slight: BTreeSet::new(),
             lines: [
+                ("Who closes it is meant. (#5)".to_owned(), Some(7)),
+                ("Two words are better. (#6)".to_owned(), Some(7)),
+                ("Landed once more by another. (#8)".to_owned(), Some(11)),
                 ("An unnamed change of mine.".to_owned(), Some(8)),
                 ("Nobody wrote this line.".to_owned(), None),
             ]
@@ -396,6 +378,10 @@ mod tests {
     }
 
     fn told(text: &str) -> String {
+        told_by(&known(), text)
+    }
+
+    fn told_by(known: &Known, text: &str) -> String {
         let file = format!("# 1.0\n- {text}\n");
         let lines: Vec<&str> = text.lines().collect();
         let entry = read_document(
@@ -403,7 +389,7 @@ mod tests {
             file.as_bytes(),
             &Headings::default(),
         );
-        let resolved = known().resolve(entry.into_iter().next().unwrap(), &lines);
+        let resolved = known.resolve(entry.into_iter().next().unwrap(), &lines);
         let pulls: Vec<String> = resolved
             .pulls
             .iter()
@@ -411,6 +397,8 @@ mod tests {
                 let mark = match found.verdict {
                     Verdict::Chosen => "!",
                     Verdict::NotMerged => "x",
+                    Verdict::NotesOnly => "n",
+                    Verdict::Reverted => "r",
                     _ => "",
                 };
                 let evidence: Vec<_> = found.evidence.iter().map(|evidence| evidence.name()).collect();
@@ -426,6 +414,12 @@ mod tests {
         for (text, found) in [
             ("Both. (#7, #8)", "resolved: 7! named, 8! named"),
             ("Old place. (https://host/bob/lines/pull/7)", "resolved: 7! named"),
+            ("New place. (https://host/ada/rows/pull/7)", "resolved: 7! named"),
+            ("Who closes it is meant. (#5)", "resolved: 7 line, 8! closes"),
+            (
+                "Two words are better. (#6)",
+                "resolved: 7! line+mentions, 8 closes",
+            ),
             (
                 "By its fragment. (#1)",
                 "resolved: 7 mentions, 8 closes, 11! fragment",
@@ -446,20 +440,38 @@ mod tests {
     }
 
     #[test]
-    fn the_first_writer_of_a_line_counts_unless_it_wrote_a_whole_file() {
-        let sha = |byte: u8| CommitSha::from_bytes([byte; 20]);
-        let line = |text: &str| text.as_bytes().to_vec();
-        let (one, two) = (
-            vec![line("a line of some length")],
-            vec![line("  a line  of some length"), line("another long line of it")],
-        );
-        let sizes = [(sha(1), 1), (sha(2), 99)].into();
-        let edits = [
-            (Some(1), sha(1), one.as_slice()),
-            (Some(2), sha(2), two.as_slice()),
-        ];
-        let found = first_writers(edits.into_iter(), &sizes, 40);
-        assert_eq!(found["a line of some length"], Some(1));
-        assert_eq!(found["another long line of it"], None);
+    fn who_only_tells_of_others_changes_made_none() {
+        let mut known = known();
+        known.slight = [8, 11].into();
+        for (text, found) in [
+            (
+                "By its fragment. (#1)",
+                "resolved: 7 mentions, 8! closes, 11n fragment",
+            ),
+            ("An unnamed change of mine.", "no-reference: 8n line"),
+            ("Itself. (#8)", "resolved: 8! named"),
+        ] {
+            assert_eq!(told_by(&known, text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_what_was_reverted_the_landing_that_stands_is_chosen() {
+        let mut known = known();
+        known.landed.get_mut(&8).unwrap().undone = Some(5);
+        for (text, found) in [
+            (
+                "One of several. (#2)",
+                "resolved: 8r closes, 9 closes, 11! closes",
+            ),
+            ("Both. (#7, #8)", "resolved: 7! named, 8r named"),
+            (
+                "Landed once more by another. (#8)",
+                "resolved: 8r named, 11! line",
+            ),
+            ("Gone, and still told of. (#8)", "resolved: 8! named"),
+        ] {
+            assert_eq!(told_by(&known, text), found, "{text}");
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The shell: a mirror's release notes, read and resolved.
 
 pub mod outside;
+mod past;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -12,10 +13,12 @@ use serde::Serialize;
 use super::fragments::FragmentName;
 use super::headings::Headings;
 use super::model::Entry;
-use super::resolve::{Known, LandedAt, Resolved, first_writers};
+use super::resolve::{Known, LandedAt, Resolved};
 use super::sources::{ReleaseBody, Source, read_document, read_fragment, read_release, source};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
+use super::undone::undone;
+use super::writers::first_writers;
 use crate::domain::address::shown;
 use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
 use crate::domain::ids::{CommitSha, RepoName};
@@ -32,7 +35,7 @@ use crate::mine::subjects::{read, relations};
 use crate::recipe::notes::NotesRecipe;
 
 /// What reading release notes means: part of the key of what was read.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 /// The longest file, in bytes, that is read as release notes.
 const LONGEST: usize = 16 << 20;
 /// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.
@@ -66,6 +69,9 @@ pub struct Outside {
     pub closers: BTreeMap<u32, Vec<u32>>,
     /// For each issue the commits that closed it: their pull requests did.
     pub commits: BTreeMap<u32, Vec<CommitSha>>,
+    /// What the repository is called today, where that is another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub today: Option<RepoName>,
 }
 
 /// A mirror's release notes.
@@ -73,6 +79,9 @@ pub struct Outside {
 pub struct Notes {
     /// The repository.
     pub repo: RepoName,
+    /// What the forge calls it today, where that is another name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub today: Option<RepoName>,
     /// The commit whose files were read.
     pub commit: CommitSha,
     /// Texts of releases that the forge told and that were read, too.
@@ -117,6 +126,7 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
     });
     let (mut read, history, (mut known, owners)) = (files?, history?, known?);
     learn(&mut known, &history, &owners, &wanted);
+    known.lines = first_writers(&past::steps(&history, &owners, &wanted, graph), MOST_LINES);
     let lost = lost_fragments(&history, &known.timeline, &wanted, &headings, &read);
     read.extend(lost);
     for body in &settings.outside.releases {
@@ -126,6 +136,7 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
             (entry, own)
         }));
     }
+    known.slight = past::slight(&ground, &known, &read, &wanted, settings.jobs)?;
     let entries: Vec<Resolved> = read
         .into_par_iter()
         .map(|(entry, lines)| {
@@ -135,6 +146,7 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
         .collect();
     Ok(Notes {
         repo,
+        today: settings.outside.today.clone(),
         commit: ground.commit,
         releases: settings.outside.releases.len(),
         closers: settings.outside.closers.len(),
@@ -303,6 +315,8 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
             own.iter().copied().for_each(own_them);
         }
     }
+    let reverted = undone(&trunk, &landed, &owners);
+    let today = settings.outside.today.as_ref();
     let told: Vec<(u32, LandedAt, BTreeMap<u32, bool>)> = landed
         .par_iter()
         .map(|(number, (landed, own))| {
@@ -322,21 +336,26 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
                     .landing
                     .is_some_and(|landing| !landing.numbers().contains(number));
                 for found in references(text, repo, &FoundIn::MergeMessage) {
-                    if found.repo.is_none() && found.number != *number && !lands_another {
+                    let named = found.repo.as_deref();
+                    let is_here = named.is_none_or(|named| today.is_some_and(|today| today.is_called(named)));
+                    if is_here && found.number != *number && !lands_another {
                         *named.entry(found.number).or_default() |= found.closes;
                     }
                 }
             }
             let at = LandedAt {
                 commit: landed.commit,
+                base: landed.base,
                 at: graph.commit(landed.commit).committed_at,
                 second_hand,
+                undone: reverted.get(number).copied(),
             };
             (*number, at, named)
         })
         .collect();
     let mut known = Known {
         repo: Some(repo.clone()),
+        today: today.cloned(),
         pulls: ground.pulls(),
         closers: settings.outside.closers.clone(),
         timeline: Timeline::new(graph, &ground.tags),
@@ -358,38 +377,18 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
     Ok((known, owners))
 }
 
-/// What the history of the notes tells: who added which fragment, who wrote which line.
+/// What the history of the notes tells of fragments: who added which.
 fn learn(known: &mut Known, history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted) {
-    let mut sizes: BTreeMap<CommitSha, usize> = BTreeMap::new();
     for (node, edit) in history {
-        match wanted.source(&edit.path) {
-            Some(Source::Fragment(FragmentName {
-                number: Some(number), ..
-            })) => {
-                if edit.change == ChangeKind::Added
-                    && let Some(owner) = owners.get(node)
-                {
-                    known.fragments.entry(number).or_default().insert(*owner);
-                }
-            }
-            Some(Source::Fragment(_)) => {}
-            _ => *sizes.entry(edit.commit).or_default() += edit.added.len(),
+        if let Some(Source::Fragment(FragmentName {
+            number: Some(number), ..
+        })) = wanted.source(&edit.path)
+            && edit.change == ChangeKind::Added
+            && let Some(owner) = owners.get(node)
+        {
+            known.fragments.entry(number).or_default().insert(*owner);
         }
     }
-    let bared: Vec<(Option<u32>, CommitSha, Vec<Vec<u8>>)> = history
-        .iter()
-        .map(|(node, edit)| {
-            let lines = edit
-                .added
-                .iter()
-                .map(|line| bare(&String::from_utf8_lossy(line)).into_bytes());
-            (owners.get(node).copied(), edit.commit, lines.collect())
-        })
-        .collect();
-    let edits = bared
-        .iter()
-        .map(|(owner, commit, lines)| (*owner, *commit, lines.as_slice()));
-    known.lines = first_writers(edits, &sizes, MOST_LINES);
 }
 
 /// Fragments of the past that a release took up and that no document of today tells of.

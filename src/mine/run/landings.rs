@@ -7,12 +7,14 @@ use super::error::MineError;
 use super::reader::Reader;
 use super::refs::short;
 use crate::domain::ids::CommitSha;
+use crate::git::GitError;
 use crate::git::bulk;
 use crate::git::mirror::{Mirror, PullTarget};
 use crate::mine::graph::{Graph, Node};
 use crate::mine::mapping::{Fate, map};
 use crate::mine::merges::Landed;
 use crate::mine::roots::{Named, roots};
+use crate::mine::source::Source;
 use crate::mine::trunk::Trunk;
 
 /// A mirror's commits and refs.
@@ -78,6 +80,11 @@ impl Ground {
     /// Every pull request, by number.
     pub fn pulls(&self) -> BTreeSet<u32> {
         self.heads.keys().copied().collect()
+    }
+
+    /// Comparisons of its trees.
+    pub fn trees(&self, jobs: usize) -> impl Source<Error = GitError> {
+        Reader::new(self.mirror.path(), jobs)
     }
 
     /// The pull requests that landed, each with its own commits, oldest first.

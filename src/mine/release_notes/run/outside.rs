@@ -11,7 +11,7 @@ use crate::domain::ids::RepoName;
 use crate::github::ask::{Begun, Step};
 use crate::github::timeline::{Part, Told};
 use crate::github::{Client, GithubError};
-use crate::mine::release_notes::resolve::Outcome;
+use crate::mine::release_notes::resolve::{Outcome, is_home};
 use crate::mine::release_notes::sources::ReleaseBody;
 use crate::mine::run::MineError;
 use crate::workspace::Context;
@@ -37,20 +37,21 @@ pub fn outside(context: &Context, repo: &RepoName) -> Result<Outside, MineError>
     let knowledge = context.knowledge(Some(repo))?;
     let today = context
         .said::<crate::domain::forge::RepositoryFacts>(Topic::Repository(repo))?
-        .map(|(_, facts)| facts.repo);
-    let is_home = |name: &RepoName| name.is(repo) || today.as_ref().is_some_and(|today| name.is(today));
+        .map(|(_, facts)| facts.repo)
+        .filter(|today| !today.is(repo));
+    let is_own = |name: &RepoName| name.is(repo) || today.as_ref().is_some_and(|today| name.is(today));
     let mut closers: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
     for pull in knowledge.pulls() {
         let linked = pull
             .facts
             .closes
             .iter()
-            .filter(|id| is_home(&id.repo))
+            .filter(|id| is_own(&id.repo))
             .map(|id| id.number);
         let said = pull
             .references
             .iter()
-            .filter(|said| said.closes && said.repo.is_none());
+            .filter(|said| said.closes && is_here(said.repo.as_deref(), today.as_ref()));
         for issue in linked.chain(said.map(|said| said.number)) {
             closers.entry(issue).or_default().insert(pull.facts.number);
         }
@@ -64,7 +65,7 @@ pub fn outside(context: &Context, repo: &RepoName) -> Result<Outside, MineError>
             told => Some(told),
         };
         if let Some(Closers::Issue { pulls, commits: own }) = told {
-            let here = pulls.iter().filter(|id| is_home(&id.repo)).map(|id| id.number);
+            let here = pulls.iter().filter(|id| is_own(&id.repo)).map(|id| id.number);
             closers.entry(number).or_default().extend(here);
             if !own.is_empty() {
                 commits.insert(number, own);
@@ -86,7 +87,13 @@ pub fn outside(context: &Context, repo: &RepoName) -> Result<Outside, MineError>
             .map(|(issue, pulls)| (issue, pulls.into_iter().collect()))
             .collect(),
         commits,
+        today,
     })
+}
+
+/// Whether a reference from a text of the repository's own, in which its own name is left out, is to the repository.
+fn is_here(named: Option<&str>, today: Option<&RepoName>) -> bool {
+    named.is_none_or(|named| today.is_some_and(|today| today.is_called(named)))
 }
 
 /// The issues that entries name and of which git does not tell who closed them.
@@ -96,10 +103,7 @@ pub fn open(notes: &Notes) -> BTreeSet<u32> {
         .iter()
         .filter(|resolved| resolved.outcome == Outcome::IssueOnly);
     let named = open.flat_map(|resolved| &resolved.entry.references);
-    let here = named.filter(|named| {
-        let repo = named.repo.as_deref();
-        repo.is_none_or(|repo| repo.eq_ignore_ascii_case(&notes.repo.to_string()))
-    });
+    let here = named.filter(|named| is_home(named.repo.as_deref(), &notes.repo, notes.today.as_ref()));
     here.map(|named| named.number).collect()
 }
 

@@ -128,12 +128,13 @@ fn entries_find_their_pull_requests_by_history() {
         }],
         closers: [(6, vec![2])].into(),
         commits: std::collections::BTreeMap::new(),
+        today: None,
     };
     let read = story.notes(notes_recipe, outside);
     insta::assert_snapshot!(show(&read), @r"
     - enhancement resolved | 4 named | Not yet. (#4)
     1.0 feature resolved | 3 line | A thing without
-    1.0 feature resolved | 1 fragment | Faster by half,
+    1.0 feature resolved | 1 fragment+line | Faster by half,
     1.0 feature resolved | 2 api | Known to the
     1.0 fix resolved | 4 closes | Mended at last.
     unreleased fix resolved | 10 fragment+line | Still waiting for
@@ -178,4 +179,64 @@ fn what_a_recipe_names_is_read_and_a_bad_glob_is_told() {
     );
     let missing = Settings::default();
     assert!(matches!(notes(&missing), Err(MineError::NoMirror { .. })));
+}
+
+#[test]
+fn an_entry_is_its_first_writers_through_rewordings_moves_and_releases() {
+    let added = |lines: &str| format!("# Changes\n\n## 1.0\n\n### Added\n{lines}");
+    let mut story = Story::new();
+    story.put("src/version.py", "version = \"0.9\"\n");
+    story.push("Begin a version");
+    story.put("src/a.py", "a = 2\n");
+    story.put("CHANGES.md", &added("- Reads lines from a file with one call.\n"));
+    story.merge(1, "Read lines");
+    story.put("src/a.py", "a = 3\n");
+    story.put(
+        "CHANGES.md",
+        &added("- Read lines from a file with one single call.\n"),
+    );
+    story.merge(2, "Mend typing errors");
+    story.put("src/a.py", "a = 4\n");
+    story.files.remove(b"CHANGES.md".as_slice());
+    let moved = "- Read lines from a file with one single\n  call.\n";
+    story.put("CHANGELOG.md", &added(moved));
+    story.merge(3, "Move the notes");
+    story.put("src/a.py", "a = 5\n");
+    story.merge(4, "Count lines\n\nCloses #50");
+    story.put("src/a.py", "a = 6\n");
+    let counted = format!("{moved}- Counts lines in the file. (#50)\n");
+    story.put("CHANGELOG.md", &added(&counted));
+    story.merge(5, "Tidy up");
+    story.put("src/version.py", "version = \"1.0\"\n");
+    let told = format!("{counted}- Cows say moo since this version.\n");
+    story.put("CHANGELOG.md", &added(&told));
+    story.merge(6, "Release 1.0");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 1 line | Read lines from
+    1.0 feature resolved | 4 closes | Counts lines in
+    1.0 feature no-reference |  | Cows say moo
+    ");
+    let moo = &read.entries[2].pulls[0];
+    assert_eq!((moo.number, moo.verdict), (6, Verdict::NotesOnly));
+}
+
+#[test]
+fn what_was_reverted_and_landed_again_is_the_second_landing() {
+    let added = |lines: &str| format!("# Changes\n\n## 1.0\n\n### Added\n{lines}");
+    let wool = "- A brand new option gives the colour of wool. (#2)\n";
+    let mut story = Story::new();
+    story.put("src/a.py", "a = 2\n");
+    story.put("CHANGES.md", &added(wool));
+    story.merge(2, "Wool option");
+    story.put("src/a.py", "a = 1\n");
+    story.put("CHANGES.md", "# Changes\n");
+    story.merge(6, "Revert \"Wool option\"");
+    story.put("src/a.py", "a = 2\n");
+    story.put("CHANGES.md", &added(wool));
+    story.merge(7, "Wool option, again");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    assert_eq!(show(&read), "1.0 feature resolved | 7 line | A brand new\n");
+    let first = &read.entries[0].pulls[0];
+    assert_eq!((first.number, first.verdict), (2, Verdict::Reverted));
 }

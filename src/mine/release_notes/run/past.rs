@@ -1,0 +1,93 @@
+//! What the history of the notes, and what pull requests change beside them, say of who wrote what.
+
+use std::collections::BTreeSet;
+
+use super::{Owners, Wanted, bare};
+use crate::domain::history::DiffText;
+use crate::domain::path::RepoPath;
+use crate::git::edits::Edit;
+use crate::mine::defaults::is_release_note;
+use crate::mine::graph::{Graph, Node};
+use crate::mine::release_notes::model::Entry;
+use crate::mine::release_notes::resolve::Known;
+use crate::mine::release_notes::slight::{is_of_versions_only, may_hold_version};
+use crate::mine::release_notes::sources::Source as Notes;
+use crate::mine::release_notes::undone::is_revert;
+use crate::mine::release_notes::writers::Step;
+use crate::mine::run::MineError;
+use crate::mine::run::landings::Ground;
+use crate::mine::source::{Source as _, TreePair};
+
+/// A diff of notes and versions that is longer than this, in bytes, is not looked at.
+const LONGEST_DIFF: usize = 4 << 20;
+
+/// What each commit did to the notes, oldest first. `history` is in the order of commits.
+pub(super) fn steps(history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted, graph: &Graph) -> Vec<Step> {
+    let mut steps: Vec<Step> = vec![];
+    let mut last: Option<Node> = None;
+    for (node, edit) in history {
+        if last != Some(*node) {
+            last = Some(*node);
+            steps.push(Step {
+                pull: owners.get(node).copied(),
+                reverts: is_revert(graph.commit(*node).subject()),
+                ..Step::default()
+            });
+        }
+        let Some(step) = steps.last_mut() else { continue };
+        let text = |line: &Vec<u8>| bare(&String::from_utf8_lossy(line));
+        step.added.extend(edit.added.iter().map(text));
+        step.removed.extend(edit.removed.iter().map(text));
+        if !matches!(wanted.source(&edit.path), Some(Notes::Fragment(_))) {
+            step.size += edit.added.len();
+        }
+    }
+    steps
+}
+
+/// Those pull requests which nothing but the notes' own history shows to be an entry's, and that change nothing but notes
+/// and versions. Two processes compare all of them.
+pub(super) fn slight(
+    ground: &Ground,
+    known: &Known,
+    read: &[(Entry, Vec<String>)],
+    wanted: &Wanted,
+    jobs: usize,
+) -> Result<BTreeSet<u32>, MineError> {
+    let mut tellers: BTreeSet<u32> = BTreeSet::new();
+    for (entry, lines) in read {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        tellers.extend(known.tellers(entry, &lines));
+    }
+    let tree = |node: Node| ground.graph.commit(node).tree;
+    let pairs: Vec<(u32, TreePair)> = tellers
+        .iter()
+        .filter_map(|number| {
+            let landed = known.landed.get(number)?;
+            Some((*number, (tree(landed.base), tree(landed.commit))))
+        })
+        .collect();
+    let of = |pairs: &[(u32, TreePair)]| pairs.iter().map(|(_, pair)| *pair).collect::<Vec<_>>();
+    let is_notes = |path: &RepoPath| wanted.source(path).is_some() || is_release_note(path);
+    let trees = ground.trees(jobs);
+    let mut near: Vec<(u32, TreePair)> = vec![];
+    for (one, entries) in pairs.iter().zip(trees.entries(&of(&pairs))?) {
+        let is_near = entries.is_ok_and(|changes| {
+            let mut paths = changes.iter().map(|change| &change.path);
+            !changes.is_empty() && paths.all(|path| is_notes(path) || may_hold_version(path))
+        });
+        if is_near {
+            near.push(*one);
+        }
+    }
+    let mut slight = BTreeSet::new();
+    for ((number, _), diff) in near.iter().zip(trees.diffs(&of(&near), LONGEST_DIFF)?) {
+        if let Ok(diff) = diff
+            && let DiffText::Whole(text) = diff.text
+            && is_of_versions_only(&text, &is_notes)
+        {
+            slight.insert(*number);
+        }
+    }
+    Ok(slight)
+}

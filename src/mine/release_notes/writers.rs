@@ -1,0 +1,226 @@
+//! Who wrote which line of the notes first, followed back through moves and rewordings.
+//!
+//! A line that moved has the same words, in whichever file. A line that was reworded has nearly the same words as lines
+//! that the same commit removed: who reworded it (a typing error, another markup, a wrapped paragraph, a release's tidying)
+//! did not write it, but whoever wrote those.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// The shortest line, in bytes, that says who wrote it: shorter ones stand in many entries.
+const LEAST_LINE: usize = 16;
+/// How many tenths of a line's words must stand in what was removed for it to be that, reworded. Measured on histories of
+/// "what's new" pages: from seven on nearly all are the same sentence; about six tenths many are another sentence about the
+/// same function, and titles of versions.
+const ALIKE: usize = 7;
+/// A paragraph that is wrapped anew has a line's words on up to so many old lines.
+const WINDOW: usize = 3;
+/// A word that stands on more removed lines than this finds none of them.
+const COMMON: usize = 50;
+/// So many of the removed lines that share the most words are compared.
+const LIKELY: usize = 8;
+/// Words of markup and of addresses: they make lines look alike that are not.
+const MARKUP: &[&str] = &[
+    "attr", "class", "com", "doc", "func", "gh", "github", "http", "https", "issue", "meth", "mod", "org",
+    "pr", "pull", "py", "ref",
+];
+
+/// For each line of the notes, as [`key`] has it, the pull request that wrote it first, if it was one.
+pub type Writers = HashMap<String, Option<u32>>;
+
+/// What one commit did to the notes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Step {
+    /// The pull request that it belongs to.
+    pub pull: Option<u32>,
+    /// Whether it undoes another one.
+    pub reverts: bool,
+    /// How many lines it added to documents.
+    pub size: usize,
+    /// The lines that it added.
+    pub added: Vec<String>,
+    /// The lines that it removed.
+    pub removed: Vec<String>,
+}
+
+/// A line as [`Writers`] has it; `None` for one that is too short to tell anything.
+pub fn key(line: &str) -> Option<String> {
+    Some(plain(line)).filter(|text| text.len() >= LEAST_LINE)
+}
+
+fn plain(line: &str) -> String {
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Who wrote each line first; `steps` come oldest first. A commit that added more than `most` lines (a release that
+/// collects fragments, a file that was rewritten) wrote none of its own accord: what it did not only move or reword is
+/// nobody's. What a revert removed was never written: who lands it again wrote it.
+pub fn first_writers(steps: &[Step], most: usize) -> Writers {
+    let mut writers = Writers::new();
+    for step in steps {
+        let added: BTreeSet<String> = step.added.iter().filter_map(|line| key(line)).collect();
+        let gone: Vec<String> = step.removed.iter().map(|line| plain(line)).collect();
+        // A line that was only moved is not what another one was before.
+        let gone: Vec<String> = gone.into_iter().filter(|line| !added.contains(line)).collect();
+        let new: Vec<&String> = added.iter().filter(|line| !writers.contains_key(*line)).collect();
+        let past = (!new.is_empty() && !gone.is_empty()).then(|| Past::new(&gone));
+        let own = step.pull.filter(|_| step.size <= most);
+        let mut told: Vec<(String, Option<u32>)> = vec![];
+        for line in new {
+            let before = past.as_ref().and_then(|past| past.before(line));
+            let writer = before.map_or(own, |before| writers.get(before).copied().flatten());
+            told.push((line.clone(), writer));
+        }
+        if step.reverts {
+            for line in &gone {
+                writers.remove(line);
+            }
+        }
+        writers.extend(told);
+    }
+    writers
+}
+
+/// The lines that a commit removed, with their words.
+struct Past<'s> {
+    lines: Vec<(&'s str, BTreeSet<String>)>,
+    places: HashMap<String, Vec<usize>>,
+}
+
+impl<'s> Past<'s> {
+    fn new(gone: &'s [String]) -> Self {
+        let lines: Vec<(&str, BTreeSet<String>)> =
+            gone.iter().map(|line| (line.as_str(), words(line))).collect();
+        let mut places: HashMap<String, Vec<usize>> = HashMap::new();
+        for (place, (_, words)) in lines.iter().enumerate() {
+            for word in words {
+                places.entry(word.clone()).or_default().push(place);
+            }
+        }
+        Self { lines, places }
+    }
+
+    /// What a line was before it was reworded: the removed line that shares the most words with it.
+    fn before(&self, line: &str) -> Option<&'s str> {
+        let words = words(line);
+        if words.is_empty() {
+            return None;
+        }
+        let mut hits: BTreeMap<usize, usize> = BTreeMap::new();
+        for word in &words {
+            let places = self.places.get(word).map_or(&[][..], Vec::as_slice);
+            if places.len() <= COMMON {
+                for place in places {
+                    *hits.entry(*place).or_default() += 1;
+                }
+            }
+        }
+        let mut likely: Vec<(usize, usize)> = hits.into_iter().collect();
+        likely.sort_by_key(|(place, hits)| (Reverse(*hits), *place));
+        let mut likely = likely.into_iter().take(LIKELY).map(|(place, _)| place);
+        let place = likely.find(|place| self.is_alike(&words, *place))?;
+        Some(self.lines[place].0)
+    }
+
+    /// Whether lines that follow each other, this one among them, hold nearly all of these words.
+    fn is_alike(&self, words: &BTreeSet<String>, place: usize) -> bool {
+        (place.saturating_sub(WINDOW - 1)..=place).any(|first| {
+            let last = (first + WINDOW).min(self.lines.len());
+            let window = &self.lines[first..last];
+            let shared = words
+                .iter()
+                .filter(|word| window.iter().any(|(_, there)| there.contains(*word)))
+                .count();
+            shared * 10 >= words.len() * ALIKE
+        })
+    }
+}
+
+/// The words of a line, without numbers and markup.
+fn words(line: &str) -> BTreeSet<String> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .map(|word| word.trim_matches('_').to_lowercase())
+        .filter(|word| word.len() > 1 && !word.bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|word| !MARKUP.contains(&word.as_str()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(pull: u32, removed: &[&str], added: &[&str]) -> Step {
+        let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect();
+        Step {
+            pull: Some(pull),
+            reverts: false,
+            size: added.len(),
+            added: lines(added),
+            removed: lines(removed),
+        }
+    }
+
+    #[test]
+    fn the_first_writer_of_a_line_counts_unless_it_wrote_a_whole_file() {
+        let mut large = step(2, &[], &["  a line  of some length", "another long line of it"]);
+        large.size = 99;
+        let found = first_writers(&[step(1, &[], &["a line of some length"]), large], 40);
+        assert_eq!(found["a line of some length"], Some(1));
+        assert_eq!(found["another long line of it"], None);
+    }
+
+    #[test]
+    fn who_reworded_a_line_did_not_write_it() {
+        let first = "Support reading lines from a file with :func:`read_lines` (GH12)";
+        let mended = "Supports reading lines from a file with :py:func:`read_lines` (:issue:`12`)";
+        let wrapped = [
+            "Supports reading lines from a",
+            "file with :py:func:`read_lines` (:issue:`12`)",
+        ];
+        let other = "Support writing of whole tables into an archive with `write_tables`";
+        let found = first_writers(
+            &[
+                step(1, &[], &[first]),
+                step(2, &[first], &[mended, other]),
+                step(3, &[mended], &wrapped),
+            ],
+            40,
+        );
+        assert_eq!((found[mended], found[other]), (Some(1), Some(2)));
+        assert_eq!((found[wrapped[0]], found[wrapped[1]]), (Some(1), Some(1)));
+    }
+
+    #[test]
+    fn a_new_entry_beside_moved_ones_is_its_writers_own() {
+        let old = "The old entry about reading of lines from files";
+        let new = "The new entry about reading of lines from archives";
+        let found = first_writers(&[step(1, &[], &[old]), step(2, &[old], &[old, new])], 40);
+        assert_eq!((found[old], found[new]), (Some(1), Some(2)));
+    }
+
+    #[test]
+    fn a_large_commit_that_rewrites_a_file_keeps_its_writers() {
+        let old = "Reading of lines from files is twice as fast";
+        let new = "- |Feature| Reading of lines from files is twice as fast";
+        let mut large = step(2, &[old], &[new, "A line that nobody knows yet"]);
+        large.size = 99;
+        let found = first_writers(&[step(1, &[], &[old]), large], 40);
+        assert_eq!(
+            (found[new], found["A line that nobody knows yet"]),
+            (Some(1), None)
+        );
+    }
+
+    #[test]
+    fn what_a_revert_removed_is_written_by_who_lands_it_again() {
+        let line = "A brand new option for the colour of wool";
+        let mut revert = step(2, &[line], &[]);
+        let without = first_writers(
+            &[step(1, &[], &[line]), revert.clone(), step(3, &[], &[line])],
+            40,
+        );
+        revert.reverts = true;
+        let with = first_writers(&[step(1, &[], &[line]), revert, step(3, &[], &[line])], 40);
+        assert_eq!((without[line], with[line]), (Some(1), Some(3)));
+    }
+}
