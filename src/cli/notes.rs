@@ -32,9 +32,10 @@ use crate::recipe::model::Enrich;
 #[command(after_long_help = "\
 Release notes are found by their paths and contents: changelogs and \"what's new\" pages in reStructuredText and
 Markdown, and towncrier's fragments, also those that a release took up and deleted. Every item is an entry, with or
-without a reference. Its pull requests are those that it names; else the one whose commits added its fragment, or
-wrote its lines; else the one whose messages say that it closes the issue that it names. What landed after an
-entry's version, or in an older one, is not taken. `--json` has everything that was found, and why.
+without a reference. Its pull requests are those that it names; else the one whose commits added its fragment; else the
+one that closed the issue that it names; else the one whose commits wrote its lines first, before they were moved or
+reworded. What landed after an entry's version, or in an older one, is not taken, and neither is who only wrote down
+what others did. `--json` has everything that was found, and why.
 
 With `--repo` alone, or with `--enrich all`, GitHub is asked for the texts of its releases, which are read as notes, too,
 and for who closed the issues that entries name and git does not resolve (their timelines). What was asked is kept in
