@@ -38,17 +38,30 @@ fn is_of_version(path: &RepoPath) -> bool {
     OF_VERSION.iter().any(|word| name.contains(word))
 }
 
-/// Whether nothing but versions changes in those files of a diff that are no release notes: the lines that went and those
-/// that came are the same but for their numbers, and speak of a version.
-pub(super) fn is_of_versions_only(diff: &[u8], is_notes: &dyn Fn(&RepoPath) -> bool) -> bool {
-    file_changes(diff)
-        .iter()
-        .filter(|file| !is_notes(&file.path))
-        .all(|file| {
-            let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
-            let section = diff.get(place(file.start)..place(file.end)).unwrap_or_default();
-            !file.binary && changes_version(section, is_of_version(&file.path))
-        })
+/// Whether a diff changes nothing but release notes and versions: in other files the lines that went and those that came
+/// are the same but for their numbers, and speak of a version. Who changes a version may mend on the way what is neither
+/// source nor tests nor documentation (`is_aside`): a release's own tools.
+pub(super) fn only_releases(
+    diff: &[u8],
+    is_notes: &dyn Fn(&RepoPath) -> bool,
+    is_aside: &dyn Fn(&RepoPath) -> bool,
+) -> bool {
+    let (mut versions, mut asides) = (0, 0);
+    for file in file_changes(diff) {
+        let place = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+        let section = diff.get(place(file.start)..place(file.end)).unwrap_or_default();
+        if is_notes(&file.path) {
+            continue;
+        }
+        if !file.binary && changes_version(section, is_of_version(&file.path)) {
+            versions += 1;
+        } else if is_aside(&file.path) {
+            asides += 1;
+        } else {
+            return false;
+        }
+    }
+    asides == 0 || versions > 0
 }
 
 fn changes_version(section: &[u8], named_for_it: bool) -> bool {
@@ -95,6 +108,7 @@ mod tests {
     fn a_release_changes_notes_and_versions_and_nothing_else() {
         let notes = diff("HISTORY.md", "+- A thing.\n");
         let is_notes = |path: &RepoPath| path.file_name() == b"HISTORY.md";
+        let is_aside = |path: &RepoPath| path.file_name() == b"Makefile";
         for (path, lines, only) in [
             (
                 "src/requests/__version__.py",
@@ -114,13 +128,17 @@ mod tests {
         ] {
             let whole = format!("{notes}{}", diff(path, lines));
             assert_eq!(
-                is_of_versions_only(whole.as_bytes(), &is_notes),
+                only_releases(whole.as_bytes(), &is_notes, &is_aside),
                 only,
                 "{path} {lines}"
             );
             assert!(may_hold_version(&RepoPath::from(path)));
         }
-        assert!(is_of_versions_only(notes.as_bytes(), &is_notes));
+        assert!(only_releases(notes.as_bytes(), &is_notes, &is_aside));
+        let tools = format!("{notes}{}", diff("Makefile", "-publish: build\n+publish:\n"));
+        assert!(!only_releases(tools.as_bytes(), &is_notes, &is_aside));
+        let release = tools + &diff("setup.py", "-    version=\"1.0\",\n+    version=\"1.1\",\n");
+        assert!(only_releases(release.as_bytes(), &is_notes, &is_aside));
         assert!(!may_hold_version(&RepoPath::from("src/requests/api.py")));
     }
 }

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 
 use super::{Owners, Wanted, bare};
 use crate::domain::history::DiffText;
+use crate::domain::patch::Part;
 use crate::domain::path::RepoPath;
 use crate::git::edits::Edit;
-use crate::mine::defaults::is_release_note;
+use crate::mine::defaults::{is_release_note, part};
 use crate::mine::graph::{Graph, Node};
 use crate::mine::release_notes::model::Entry;
 use crate::mine::release_notes::resolve::Known;
-use crate::mine::release_notes::slight::{is_of_versions_only, may_hold_version};
+use crate::mine::release_notes::slight::{may_hold_version, only_releases};
 use crate::mine::release_notes::sources::Source as Notes;
 use crate::mine::release_notes::undone::is_revert;
 use crate::mine::release_notes::writers::Step;
@@ -69,12 +70,14 @@ pub(super) fn slight(
         .collect();
     let of = |pairs: &[(u32, TreePair)]| pairs.iter().map(|(_, pair)| *pair).collect::<Vec<_>>();
     let is_notes = |path: &RepoPath| wanted.source(path).is_some() || is_release_note(path);
+    let is_aside = |path: &RepoPath| part(path) == Part::Other;
     let trees = ground.trees(jobs);
     let mut near: Vec<(u32, TreePair)> = vec![];
     for (one, entries) in pairs.iter().zip(trees.entries(&of(&pairs))?) {
         let is_near = entries.is_ok_and(|changes| {
             let mut paths = changes.iter().map(|change| &change.path);
-            !changes.is_empty() && paths.all(|path| is_notes(path) || may_hold_version(path))
+            !changes.is_empty()
+                && paths.all(|path| is_notes(path) || is_aside(path) || may_hold_version(path))
         });
         if is_near {
             near.push(*one);
@@ -84,7 +87,7 @@ pub(super) fn slight(
     for ((number, _), diff) in near.iter().zip(trees.diffs(&of(&near), LONGEST_DIFF)?) {
         if let Ok(diff) = diff
             && let DiffText::Whole(text) = diff.text
-            && is_of_versions_only(&text, &is_notes)
+            && only_releases(&text, &is_notes, &is_aside)
         {
             slight.insert(*number);
         }
