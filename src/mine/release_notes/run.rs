@@ -18,7 +18,7 @@ use super::sources::{ReleaseBody, Source, read_document, read_fragment, read_rel
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
 use super::undone::undone;
-use super::writers::first_writers;
+use super::writers::{first_writers, forget_shared};
 use crate::domain::address::shown;
 use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
 use crate::domain::ids::{CommitSha, RepoName};
@@ -136,6 +136,7 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
             (entry, own)
         }));
     }
+    forget_shared(&mut known.lines, &read);
     known.slight = past::slight(&ground, &known, &read, &wanted, settings.jobs)?;
     let entries: Vec<Resolved> = read
         .into_par_iter()

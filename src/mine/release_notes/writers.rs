@@ -7,6 +7,9 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::model::Entry;
+use crate::domain::path::RepoPath;
+
 /// The shortest line, in bytes, that says who wrote it: shorter ones stand in many entries.
 const LEAST_LINE: usize = 16;
 /// How many tenths of a line's words must stand in what was removed for it to be that, reworded. Measured on histories of
@@ -79,6 +82,22 @@ pub fn first_writers(steps: &[Step], most: usize) -> Writers {
         writers.extend(told);
     }
     writers
+}
+
+/// Forgets the lines that stand in several entries of one file (who is thanked, the head of a table): they would give one
+/// entry to who wrote another.
+pub fn forget_shared(writers: &mut Writers, read: &[(Entry, Vec<String>)]) {
+    let mut texts: BTreeMap<(&RepoPath, String), &str> = BTreeMap::new();
+    for (entry, lines) in read {
+        for line in lines.iter().filter_map(|line| key(line)) {
+            let place = (&entry.place.file, line);
+            let first = *texts.entry(place.clone()).or_insert(&entry.text);
+            // The same entry may stand under two versions.
+            if first != entry.text {
+                writers.remove(&place.1);
+            }
+        }
+    }
 }
 
 /// The lines that a commit removed, with their words.

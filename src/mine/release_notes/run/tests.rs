@@ -240,3 +240,25 @@ fn what_was_reverted_and_landed_again_is_the_second_landing() {
     let first = &read.entries[0].pulls[0];
     assert_eq!((first.number, first.verdict), (2, Verdict::Reverted));
 }
+
+#[test]
+fn who_is_thanked_in_several_entries_gives_none_to_another() {
+    let added = |lines: &str| format!("# Changes\n\n## 1.0\n\n### Added\n{lines}");
+    let by = "  By `Ada Somebody Else <https://forge.example/ada>`_.\n";
+    let reads = format!("- Reads all lines now.\n{by}");
+    let mut story = Story::new();
+    story.put("src/a.py", "a = 2\n");
+    story.put("CHANGES.md", &added(&reads));
+    story.merge(1, "Read");
+    story.put("src/a.py", "a = 3\n");
+    story.put(
+        "CHANGES.md",
+        &added(&format!("{reads}- Counts all lines now.\n{by}")),
+    );
+    story.merge(2, "Count");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 1 line | Reads all lines
+    1.0 feature resolved | 2 line | Counts all lines
+    ");
+}
