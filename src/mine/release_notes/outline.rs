@@ -39,6 +39,8 @@ pub(super) fn entries(document: Document<'_>, pieces: &[Piece<'_>]) -> Vec<Entry
         title: VersionTitle {
             version: version.to_owned(),
             date: document.date.map(str::to_owned),
+            lead: String::new(),
+            is_bare: true,
         },
         fresh: false,
     });
@@ -66,6 +68,16 @@ struct Version {
     title: VersionTitle,
     /// Whether nothing but the date may have followed its heading.
     fresh: bool,
+}
+
+impl Version {
+    /// Whether a deeper heading that names a version begins that one: a patch release of a series, or, where each level is
+    /// a kind of release (`# 1.1.0`, `## 1.0.1`), one that says nothing else. In a file that is of one version it is its own.
+    fn holds(&self, inner: &VersionTitle) -> bool {
+        let alike = inner.is_bare && (inner.lead.is_empty() || inner.lead == self.title.lead);
+        let numbered = !versions::is_day(&inner.version) || versions::is_day(&self.title.version);
+        extends(&inner.version, &self.title.version) || (self.level > 0 && alike && numbered)
+    }
 }
 
 /// Words with the lines that they stand on.
@@ -144,8 +156,19 @@ impl Outline<'_> {
         self.flush();
         self.end_prose();
         self.badge = None;
-        let named = versions::of_heading(title).filter(|named| match &self.version {
-            Some(outer) if level > outer.level => extends(&named.version, &outer.title.version),
+        let named = versions::of_heading(title);
+        if let Some(outer) = self
+            .version
+            .as_mut()
+            .filter(|outer| level > outer.level && outer.fresh)
+            && let Some(day) = named.as_ref().filter(|named| versions::is_day(&named.version))
+            && outer.title.date.is_none()
+        {
+            outer.title.date.clone_from(&day.date);
+            return;
+        }
+        let named = named.filter(|named| match &self.version {
+            Some(outer) if level > outer.level => outer.holds(named),
             _ => true,
         });
         if let Some(title) = named {

@@ -66,6 +66,32 @@ fn versions_and_kinds_may_be_headings_of_one_level() {
 }
 
 #[test]
+fn a_versions_heading_may_be_deeper_than_the_one_before_it() {
+    let text = "# [1.1.0](https://host/compare/v1.0.1...v1.1.0) (2024-02-01)\n\n\n### Features\n\n* more (#5)\n\n\
+        ## [1.0.1](https://host/compare/v1.0.0...v1.0.1) (2024-01-02)\n\n\n### Bug Fixes\n\n* less (#4)\n\n\
+        # 1.0.0 (2024-01-01)\n\n\n### Changes since 0.9\n\n* all (#3)\n";
+    assert_snapshot!(read("CHANGELOG.md", text), @r"
+    1.1.0 2024-02-01 | feature | Features | 5 | more (#5) | 6-6
+    1.0.1 2024-01-02 | fix | Bug Fixes | 4 | less (#4) | 13-13
+    1.0.0 2024-01-01 | unknown | Changes since 0.9 | 3 | all (#3) | 20-20
+    ");
+}
+
+#[test]
+fn a_heading_that_is_but_a_date_is_a_version_or_the_date_of_the_one_above() {
+    let text = "# Changes\n\n## 2024-02-01\n\n### Added\n- One (#2)\n\n## January 5, 2024\n- Two (#1)\n";
+    assert_snapshot!(read("CHANGELOG.md", text), @r"
+    2024-02-01 2024-02-01 | feature | Added | 2 | One (#2) | 6-6
+    2024-01-05 2024-01-05 | unknown |  | 1 | Two (#1) | 9-9
+    ");
+    let text = "# 1.2\n## 2024-02-01\n### Added\n- One (#2)\n## 2023-01-01\n- Two (#1)\n";
+    assert_snapshot!(read("CHANGELOG.md", text), @r"
+    1.2 2024-02-01 | feature | Added | 2 | One (#2) | 4-4
+    1.2 2024-02-01 | unknown | 2023-01-01 | 1 | Two (#1) | 6-6
+    ");
+}
+
+#[test]
 fn badges_count_for_an_item_or_for_a_section() {
     let text = "\nv0.12.0 (September 2022)\n------\n\nProse of no number.\n\nFlexible errorbars\n~~~~~~~~~~~~~~~~~\n\n|API| |Feature|\n\n\
         Increased (:pr:`2407`).\n\nAs a consequence.\n\nOther updates\n~~~~~~~~~~~~~\n\n- |Fix| One (:pr:`1`).\n\n- |Enhancement| Two\n  (:pr:`2,3`).\n\nOnly words, and :issue:`4`.\n";

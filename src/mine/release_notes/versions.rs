@@ -13,6 +13,10 @@ pub(super) struct VersionTitle {
     pub(super) version: String,
     /// `YYYY-MM-DD` or `YYYY-MM`.
     pub(super) date: Option<String>,
+    /// The name that stands before it (`pytest 8.0`), in lower case; empty where there is none.
+    pub(super) lead: String,
+    /// Whether the heading says nothing else.
+    pub(super) is_bare: bool,
 }
 
 macro_rules! pattern {
@@ -23,7 +27,7 @@ macro_rules! pattern {
 
 pattern!(
     NUMBER,
-    r"(?i)(?:^|[^\w.])(?:v|rel-?|r)?\.?(?P<number>\d+(?:\.\d+)+(?:\.x)?(?:[-._]?(?:alpha|beta|a|b|rc|c|dev|post|pre|final)[-._]?\d*)*|\d+\.x)(?:$|[^\w.]|\.(?:\s|$))"
+    r"(?i)(?:^|[^\w.])(?:v|rel-?|r)?\.?(?P<number>(?:\d+!)?\d+(?:\.\d+)+(?:\.x)?(?:[-._]?(?:alpha|beta|a|b|rc|c|dev|post|preview|pre|final|canary|snapshot|nightly)[-._]?\d*)*|\d+\.x)(?:$|[^\w.]|\.(?:\s|$))"
 );
 pattern!(
     SINGLE,
@@ -74,31 +78,40 @@ const KNOWN: &[&str] = &[
     "since",
 ];
 
+/// Those of them that may stand beside a version that a heading is nothing but.
+const BESIDE: &[&str] = &["version", "release", "released", "unreleased"];
+
 /// Names before a number that are something else than the project's.
 const OTHERS: &[&str] = &[
     "python", "pypy", "numpy", "pandas", "django", "node", "support", "drop", "dropped", "bump",
 ];
 
-/// The version that a heading names, if that is what the heading is for.
+/// The version that a heading names, if that is what the heading is for. One that is nothing but a date names that day.
 pub(super) fn of_heading(title: &str) -> Option<VersionTitle> {
     let title = LINK.replace_all(title, "$1$2$3");
     let title = title.replace(['*', '`', '\u{2019}', '"'], " ").trim().to_owned();
     if title.len() > 120 {
         return None;
     }
-    let date = date(&title);
     if PENDING.is_match(&title) {
         return Some(VersionTitle {
             version: "unreleased".to_owned(),
             date: None,
+            lead: String::new(),
+            is_bare: false,
         });
     }
+    let date = date(&title);
     // A date's numbers are no version.
     let bare = NAMED.replace_all(&ISO.replace_all(&title, " "), " ").into_owned();
-    let found = NUMBER.captures(&bare).or_else(|| SINGLE.captures(&bare))?;
+    let Some(found) = NUMBER.captures(&bare).or_else(|| SINGLE.captures(&bare)) else {
+        let nothing_else = words(&bare).all(|word| BESIDE.contains(&word.as_str()));
+        return date.filter(|_| nothing_else).map(|date| of_day(&title, date));
+    };
     let number = found.name("number")?;
     let whole = found.get(0)?;
-    let before: Vec<String> = bare[..whole.start()]
+    let (front, back) = (&bare[..whole.start()], &bare[number.end()..]);
+    let before: Vec<String> = front
         .split_whitespace()
         .map(|word| {
             word.trim_matches(|c: char| !c.is_alphanumeric() && c != '\'')
@@ -109,18 +122,49 @@ pub(super) fn of_heading(title: &str) -> Option<VersionTitle> {
     if before.len() > 1 || before.iter().any(|word| OTHERS.contains(&word.as_str())) {
         return None;
     }
-    let after = ASIDE.replace_all(&bare[number.end()..], " ").into_owned();
-    let after = after
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty() && !KNOWN.contains(&word.to_lowercase().as_str()))
+    let aside = ASIDE.replace_all(back, " ").into_owned();
+    let after = words(&aside)
+        .filter(|word| !KNOWN.contains(&word.as_str()))
         .count();
     if after > 3 || (after > 0 && !before.is_empty() && after > 2) {
         return None;
     }
+    let lead = before.into_iter().next().unwrap_or_default();
+    let is_bare = words(front)
+        .filter(|word| !lead.contains(word.as_str()))
+        .chain(words(&aside))
+        .all(|word| BESIDE.contains(&word.as_str()));
     Some(VersionTitle {
         version: number.as_str().to_owned(),
         date,
+        lead,
+        is_bare,
     })
+}
+
+/// The words of a text in lower case.
+fn words(text: &str) -> impl Iterator<Item = String> + '_ {
+    text.split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+}
+
+/// A version that is named for its day: as written, where that is in numbers with dots, as versions are.
+fn of_day(title: &str, date: String) -> VersionTitle {
+    let dotted = ISO.find(title).map(|found| found.as_str());
+    let dotted = dotted.filter(|found| !found.contains(['-', '/']));
+    VersionTitle {
+        version: dotted.map_or_else(|| date.clone(), str::to_owned),
+        date: Some(date),
+        lead: String::new(),
+        is_bare: true,
+    }
+}
+
+/// Whether a version is a date: `2024-02-01`, `2024-02`.
+pub(super) fn is_day(version: &str) -> bool {
+    static FORM: LazyLock<Regex> = LazyLock::new(|| compiled(r"^(?:19|20)[0-9]{2}-[0-9]{2}(?:-[0-9]{2})?$"));
+    FORM.is_match(version)
 }
 
 /// The first date in a text: `2020-08-20`, `Aug 18, 2023`, `18 August 2023`, `September 2022`.
@@ -164,9 +208,13 @@ pub(super) fn release_line(text: &str) -> Option<ReleaseLine> {
     (short && FORM.is_match(text)).then(|| ReleaseLine { date: date(text) })
 }
 
-/// Numbers of a version, without a pre-release's: `2.34.0rc1` → 2, 34, 0.
+/// Numbers of a version, without a pre-release's: `2.34.0rc1` → 2, 34, 0. A date's say nothing beside other versions'.
 pub(super) fn numbers(version: &str) -> Vec<u64> {
     let mut found = vec![];
+    if is_day(version) {
+        return found;
+    }
+    let version = version.split_once('!').map_or(version, |(_, version)| version);
     for part in version.split(['.', '-', '_']) {
         let digits: String = part.chars().take_while(char::is_ascii_digit).collect();
         let Ok(number) = digits.parse() else { break };
@@ -223,6 +271,13 @@ mod tests {
             ("dev", "unreleased"),
             ("v20 (2020-01-02)", "20 2020-01-02"),
             ("1.x", "1.x"),
+            ("1!2.0rc1", "1!2.0rc1"),
+            ("v1.0.0-rc.1", "1.0.0-rc.1"),
+            ("2020-01-02", "2020-01-02 2020-01-02"),
+            ("Released January 2, 2020", "2020-01-02 2020-01-02"),
+            ("2020.01.02", "2020.01.02 2020-01-02"),
+            ("[2020/1/2]", "2020-01-02 2020-01-02"),
+            ("March 2021", "2021-03 2021-03"),
         ] {
             assert_eq!(show(title), version, "{title}");
         }
@@ -232,10 +287,25 @@ mod tests {
             "Bug fixes after rc1",
             "Features added",
             "Changes in the 3.2 parser of other things that matter",
-            "2020-01-02",
+            "Meeting of 2020-01-02",
+            "2020",
             "Summary -- Release highlights",
         ] {
             assert_eq!(show(title), "-", "{title}");
+        }
+    }
+
+    #[test]
+    fn headings_that_say_more_than_a_version_are_told_from_those_that_do_not() {
+        let told = |title: &str| of_heading(title).map(|found| (found.lead, found.is_bare));
+        for (title, lead, is_bare) in [
+            ("[1.0.1](https://host/compare/a...b) (2021-03-01)", "", true),
+            ("pytest 3.0.1 (released 2016-08-23)", "pytest", true),
+            ("Version 2.0", "", true),
+            ("Changes since 1.9", "", false),
+            ("2.0 compatibility", "", false),
+        ] {
+            assert_eq!(told(title), Some((lead.to_owned(), is_bare)), "{title}");
         }
     }
 
@@ -255,5 +325,7 @@ mod tests {
         assert!(!extends("4.10", "4.1"));
         assert!(!extends("4.0", "unreleased"));
         assert_eq!(numbers("2.34.0rc1"), [2, 34, 0]);
+        assert_eq!(numbers("1!2.0"), [2, 0]);
+        assert_eq!(numbers("2024-02-01"), Vec::<u64>::new());
     }
 }
