@@ -17,10 +17,10 @@ use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
 use crate::git::Mirror;
 use crate::git::transport::{Transfer, is_url};
+use crate::mine::release_notes::order::{is_same, is_since};
 use crate::mine::release_notes::resolve::Resolved;
 use crate::mine::release_notes::run::{Notes, Settings, notes};
 use crate::mine::release_notes::summary::{Summary, summary};
-use crate::mine::release_notes::timeline::is_after;
 use crate::pipeline::PipelineError;
 use crate::pipeline::notes::{self as noted, Told};
 use crate::pipeline::source::Place;
@@ -55,7 +55,7 @@ pub struct NotesArgs {
     /// A repository of GitHub: git clones it, and GitHub is asked; with `--mirror`, its name, where the mirror does not tell it
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<RepoName>,
-    /// Only versions after this one
+    /// Only this version and those after it
     #[arg(long, value_name = "TAG")]
     pub since: Option<String>,
     /// Only features, enhancements, new checks and extensions
@@ -117,7 +117,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
         }
     };
     if let Some(tag) = &args.since {
-        if is_after(Some("0"), tag).is_none() {
+        if is_since(None, tag).is_none() {
             let hint = "give a version: `v2.31.0`, `2.31`, `pylint-3.0.0`".to_owned();
             return Err(CliError::usage(
                 format!("read `{tag}` of `--since` as a version"),
@@ -129,7 +129,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
         }
         found
             .entries
-            .retain(|resolved| is_after(resolved.entry.version.as_deref(), tag) == Some(true));
+            .retain(|resolved| is_since(resolved.entry.version.as_deref(), tag) == Some(true));
     }
     if args.features {
         found.entries.retain(|resolved| resolved.entry.kind.is_feature());
@@ -162,14 +162,12 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
 
 /// Whether a version is one that the notes tell of, or that the mirror has a tag of.
 fn is_known(tag: &str, found: &Notes, mirror: &Path) -> bool {
-    let is_it = |version: &str| {
-        is_after(Some(version), tag) == Some(false) && is_after(Some(tag), version) == Some(false)
-    };
     let versions = found
         .entries
         .iter()
         .filter_map(|resolved| resolved.entry.version.as_deref());
-    versions.into_iter().any(is_it) || Mirror::open(mirror).is_ok_and(|mirror| mirror.resolve(tag).is_ok())
+    versions.into_iter().any(|version| is_same(version, tag))
+        || Mirror::open(mirror).is_ok_and(|mirror| mirror.resolve(tag).is_ok())
 }
 
 fn unknown(tag: &str, found: &Notes) -> CliError {

@@ -10,6 +10,7 @@
 //! |---|---|
 //! | [`model`] | an entry |
 //! | [`sources`], [`fragments`] | which files are release notes |
+//! | [`order`] | which version comes after which |
 //! | `pieces`, `rst`, `markdown` | what each line is |
 //! | [`timeline`] | releases, and what each first held |
 //! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
@@ -26,6 +27,7 @@ pub mod headings;
 mod kinds;
 mod markdown;
 pub mod model;
+pub mod order;
 mod outline;
 mod pieces;
 mod references;

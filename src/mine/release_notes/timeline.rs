@@ -120,17 +120,6 @@ pub enum When {
     Later,
 }
 
-/// Whether the notes' version comes after a tag's; what is not released yet comes after every one. `None` when the tag
-/// names no version.
-pub fn is_after(told: Option<&str>, tag: &str) -> Option<bool> {
-    let bound = numbers(&super::versions::of_heading(tag)?.version);
-    if bound.is_empty() {
-        return None;
-    }
-    let told = numbers(told.unwrap_or_default());
-    Some(told.is_empty() || trimmed(&told) > trimmed(&bound))
-}
-
 fn trimmed(numbers: &[u64]) -> &[u64] {
     let end = numbers
         .iter()
@@ -193,9 +182,5 @@ mod tests {
             Some("v1.1.0")
         );
         assert_eq!(timeline.first_with(5), None);
-        assert_eq!(is_after(Some("2.10"), "v2.9.0"), Some(true));
-        assert_eq!(is_after(Some("2.9"), "lint-2.9.0"), Some(false));
-        assert_eq!(is_after(Some("unreleased"), "2.9.0"), Some(true));
-        assert_eq!(is_after(None, "nightly"), None);
     }
 }
