@@ -48,6 +48,11 @@ const OTHERS: &[&str] = &[
     "gitignore",
 ];
 
+/// Whether a folder of this name, in lower case, holds fragments.
+pub(super) fn is_home(folder: &str) -> bool {
+    FOLDERS.contains(&folder)
+}
+
 /// Reads a fragment's path; `None` for a path that is none.
 pub fn fragment(path: &RepoPath) -> Option<FragmentName> {
     let path = path.to_str()?;

@@ -14,7 +14,7 @@ use super::fragments::FragmentName;
 use super::headings::Headings;
 use super::model::Entry;
 use super::resolve::{Known, LandedAt, Resolved};
-use super::sources::{ReleaseBody, Source, read_document, read_fragment, read_release, source};
+use super::sources::{ReleaseBody, Source, decoded, read_document, read_fragment, read_release, source};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
 use super::undone::undone;
@@ -231,7 +231,7 @@ fn files(
                 .into_iter()
                 .collect(),
         };
-        let text = String::from_utf8_lossy(&bytes);
+        let text = decoded(&bytes);
         let lines: Vec<&str> = text.lines().collect();
         let with_lines = entries.into_iter().map(|entry| {
             let own = slice(&lines, &entry);

@@ -1,7 +1,7 @@
 //! Which files of a tree are release notes, and what they are written in: by their paths and contents, never by the
 //! repository's name.
 
-use super::fragments::{FragmentName, PROSE, fragment};
+use super::fragments::{FragmentName, PROSE, fragment, is_home};
 use super::headings::Headings;
 use super::model::{Entry, Format, Place, Reference, ReferenceKind};
 use super::outline::{self, Document};
@@ -33,6 +33,26 @@ const NAMES: &[&str] = &[
     "prev_whats_new",
 ];
 
+/// Folders, beside those of tests, whose files are others' work, or not about the project's own versions.
+const FOREIGN: &[&str] = &[
+    "vendor",
+    "vendors",
+    "vendored",
+    "node_modules",
+    "bower_components",
+    "site-packages",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "extern",
+    "externals",
+    "subprojects",
+    "example",
+    "examples",
+    "fixtures",
+];
+
 /// What a path is; `None` for a file that holds no release notes.
 pub fn source(path: &RepoPath) -> Option<Source> {
     let text = path.to_str()?;
@@ -45,8 +65,10 @@ pub fn source(path: &RepoPath) -> Option<Source> {
     let by_path = defaults::is_release_note(path);
     let prose =
         ending.is_empty() || PROSE.contains(&ending) || ending.bytes().all(|byte| byte.is_ascii_digit());
-    let tests = folders.split('/').any(|folder| folder.starts_with("test"));
-    if tests || (folders.starts_with('.') && !folders.starts_with(".change")) {
+    let foreign = folders
+        .split('/')
+        .any(|folder| folder.starts_with("test") || FOREIGN.contains(&folder.trim_start_matches('_')));
+    if foreign || (folders.starts_with('.') && !folders.starts_with(".change")) {
         return None;
     }
     if let Some(name) = fragment(path) {
@@ -56,8 +78,19 @@ pub fn source(path: &RepoPath) -> Option<Source> {
         .iter()
         .any(|word| stem.starts_with(word) || folders.split('/').any(|folder| folder == *word));
     let aside = ["readme", "template", "_template", "index", "contributing"].contains(&stem)
-        && !prose_index(folders, stem);
+        && !prose_index(folders, stem)
+        || is_template(folders, name);
     ((by_path || known) && prose && !aside && !stem.starts_with('_')).then_some(Source::Document)
+}
+
+/// What a program fills in to write notes, by its name: what it says may well be about templates.
+fn is_template(folders: &str, name: &str) -> bool {
+    let mut parts = name.split('.');
+    let stem = parts.next().unwrap_or_default();
+    let of_fragments = folders.split('/').any(is_home);
+    stem.ends_with("template")
+        || (of_fragments && stem.contains("template"))
+        || parts.any(|part| ["jinja", "jinja2", "j2", "tmpl"].contains(&part))
 }
 
 /// pylint keeps whole versions in files that are called `index`.
@@ -69,12 +102,22 @@ fn prose_index(folders: &str, stem: &str) -> bool {
             .is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// Reads a document. Bytes that are not UTF-8 are replaced; a template of a program that writes notes holds none.
-pub fn read_document(path: &RepoPath, bytes: &[u8], headings: &Headings) -> Vec<Entry> {
-    let text = String::from_utf8_lossy(bytes);
-    if text.contains("{% ") && text.contains("%}") {
-        return vec![];
+/// The words of a file, without a byte order mark. Lines that are not UTF-8 are read as Latin-1, each by itself.
+pub fn decoded(bytes: &[u8]) -> String {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut text = String::with_capacity(bytes.len());
+    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
+        match std::str::from_utf8(line) {
+            Ok(line) => text.push_str(line),
+            Err(_) => text.extend(line.iter().copied().map(char::from)),
+        }
     }
+    text
+}
+
+/// Reads a document.
+pub fn read_document(path: &RepoPath, bytes: &[u8], headings: &Headings) -> Vec<Entry> {
+    let text = decoded(bytes);
     let format = format(path, &text);
     let version = version_in_path(path);
     let document = Document {
@@ -168,7 +211,7 @@ pub fn read_fragment(
     bytes: &[u8],
     headings: &Headings,
 ) -> Option<Entry> {
-    let text = String::from_utf8_lossy(bytes).trim().to_owned();
+    let text = decoded(bytes).trim().to_owned();
     if text.is_empty() {
         return None;
     }

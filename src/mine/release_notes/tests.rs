@@ -72,8 +72,8 @@ fn a_versions_heading_may_be_deeper_than_the_one_before_it() {
         # 1.0.0 (2024-01-01)\n\n\n### Changes since 0.9\n\n* all (#3)\n";
     assert_snapshot!(read("CHANGELOG.md", text), @r"
     1.1.0 2024-02-01 | feature | Features | 5 | more (#5) | 6-6
-    1.0.1 2024-01-02 | fix | Bug Fixes | 4 | less (#4) | 13-13
-    1.0.0 2024-01-01 | unknown | Changes since 0.9 | 3 | all (#3) | 20-20
+    1.0.1 2024-01-02 | fix | Bug Fixes | 4 | less (#4) | 14-14
+    1.0.0 2024-01-01 | unknown | Changes since 0.9 | 3 | all (#3) | 22-22
     ");
 }
 
@@ -138,6 +138,39 @@ fn fragments_and_releases_are_entries_too() {
 }
 
 #[test]
+fn words_about_templates_make_no_template() {
+    let text = "Version 3.2\n-----------\n\n-   Add ``{% set %}`` blocks with ``{{ name }}``. (#12)\n";
+    assert_snapshot!(read("CHANGES.rst", text), @"3.2 - | unknown |  | 12 | Add ``{% set %}`` | 4-4");
+    let text = "{% for version in versions %}\n## {{ version }}\n- {{ text }} (#1)\n{% endfor %}\n";
+    assert_snapshot!(read("CHANGELOG.md", text), @"");
+}
+
+#[test]
+fn a_byte_order_mark_is_no_part_of_the_first_heading() {
+    let text = "\u{feff}# 1.1.0\n- One (#2)\n";
+    assert_snapshot!(read("CHANGELOG.md", text), @"1.1.0 - | unknown |  | 2 | One (#2) | 2-2");
+    let name = path("news/3.feature.md");
+    let Some(Source::Fragment(found)) = source(&name) else {
+        panic!("no fragment")
+    };
+    let one = read_fragment(
+        &name,
+        &found,
+        "\u{feff}Faster.\n".as_bytes(),
+        &Headings::default(),
+    );
+    assert_eq!(one.unwrap().text, "Faster.");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_are_read_as_latin_1_line_by_line() {
+    let bytes = b"# 1.0\n- Caf\xe9 (#1)\n- caf\xc3\xa9 (#2)\n";
+    let entries = read_document(&path("CHANGES.md"), bytes, &Headings::default());
+    let told: Vec<&str> = entries.iter().map(|entry| entry.text.as_str()).collect();
+    assert_eq!(told, ["Caf\u{e9} (#1)", "caf\u{e9} (#2)"]);
+}
+
+#[test]
 fn release_notes_are_told_by_their_paths() {
     let kind = |name: &str| match source(&path(name)) {
         Some(Source::Document) => "document",
@@ -164,6 +197,18 @@ fn release_notes_are_told_by_their_paths() {
         ("tests/roots/test-changes/CHANGES", "-"),
         ("docs/index.rst", "-"),
         (".github/release.yml", "-"),
+        ("docs/changelog_template.md", "-"),
+        ("news/towncrier_template.md", "-"),
+        ("changelog.d/new.md.j2", "-"),
+        ("news/new-template.feature.md", "fragment"),
+        ("CHANGES.rst.jinja", "-"),
+        ("doc/whatsnew/templates.rst", "document"),
+        ("src/_vendor/lines/CHANGELOG.md", "-"),
+        ("vendored/lines/changelog/1.feature.rst", "-"),
+        ("ui/node_modules/left/CHANGELOG.md", "-"),
+        ("third_party/lines/HISTORY.rst", "-"),
+        ("examples/shop/CHANGELOG.md", "-"),
+        ("packages/lines/CHANGELOG.md", "document"),
     ] {
         assert_eq!(kind(name), told, "{name}");
     }
