@@ -19,7 +19,7 @@
 //! | `undone` | which pull requests were reverted |
 //! | [`summary`](mod@summary) | what it comes to |
 //! | [`run`] | the shell |
-//! | `outline`, `versions`, `kinds`, [`headings`], `references` | from lines to entries |
+//! | `outline`, `versions`, `kinds`, [`headings`], `references`, `words` | from lines to entries |
 
 mod choice;
 pub mod fragments;
@@ -41,6 +41,7 @@ pub mod timeline;
 mod undone;
 mod versions;
 pub mod writers;
+mod words;
 
 pub use headings::Headings;
 pub use model::{Entry, Format, Kind, Place, Reference, ReferenceKind};

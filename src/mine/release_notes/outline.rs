@@ -13,8 +13,9 @@ use super::headings::Headings;
 use super::kinds::{badges, prefix};
 use super::model::{Entry, Format, Kind, Place, Reference};
 use super::pieces::{Mark, Piece};
-use super::references::{authors, references};
+use super::references::authors;
 use super::versions::{self, VersionTitle, extends};
+use super::words::Words;
 use crate::domain::path::RepoPath;
 use crate::mine::pattern::compiled;
 
@@ -51,7 +52,7 @@ pub(super) fn entries(document: Document<'_>, pieces: &[Piece<'_>]) -> Vec<Entry
         badge: None,
         prose: None,
         open: vec![],
-        paragraph: vec![],
+        paragraph: Words::default(),
         after_blank: true,
         entries: vec![],
     };
@@ -80,28 +81,6 @@ impl Version {
     }
 }
 
-/// Words with the lines that they stand on.
-#[derive(Debug, Default)]
-struct Words {
-    lines: Vec<String>,
-    first: u32,
-    last: u32,
-}
-
-impl Words {
-    fn push(&mut self, line: u32, text: String) {
-        if self.lines.is_empty() {
-            self.first = line;
-        }
-        self.last = line;
-        self.lines.push(text);
-    }
-
-    fn text(&self) -> String {
-        self.lines.join("\n").trim().to_owned()
-    }
-}
-
 /// An item of a list.
 #[derive(Debug, Default)]
 struct Item {
@@ -124,7 +103,7 @@ struct Outline<'d> {
     prose: Option<Words>,
     /// The items that are open, outermost first.
     open: Vec<Item>,
-    paragraph: Vec<(u32, String)>,
+    paragraph: Words,
     after_blank: bool,
     entries: Vec<Entry>,
 }
@@ -191,10 +170,10 @@ impl Outline<'_> {
         }
         self.titles.retain(|(outer, _)| *outer < level);
         self.titles.push((level, title.trim().to_owned()));
-        if !references(title, None).is_empty() {
+        let mut words = Words::default();
+        words.push(line, title.trim().to_owned(), false);
+        if !words.references(self.document.format).is_empty() {
             // A section about one change.
-            let mut words = Words::default();
-            words.push(line, title.trim().to_owned());
             self.prose = Some(words);
         }
     }
@@ -229,14 +208,17 @@ impl Outline<'_> {
         self.close(piece.indent);
         for outer in &mut self.open {
             let pad = " ".repeat(piece.indent.saturating_sub(outer.indent + 2));
-            outer.all.push(piece.line, format!("{pad}- {}", piece.text));
+            outer
+                .all
+                .push(piece.line, format!("{pad}- {}", piece.text), false);
         }
         let mut item = Item {
             indent: piece.indent,
             ..Item::default()
         };
-        item.all.push(piece.line, piece.text.clone().into_owned());
-        item.own.push(piece.line, piece.text.clone().into_owned());
+        for words in [&mut item.all, &mut item.own] {
+            words.push(piece.line, piece.text.clone().into_owned(), false);
+        }
         self.open.push(item);
     }
 
@@ -246,8 +228,10 @@ impl Outline<'_> {
             // Deeper than an item's mark: its own; else the list is over.
             self.close(piece.indent);
         }
+        let is_code = piece.mark == Mark::Literal;
         if self.open.is_empty() {
-            self.paragraph.push((piece.line, piece.text.clone().into_owned()));
+            let text = piece.text.clone().into_owned();
+            self.paragraph.push(piece.line, text, is_code);
             return;
         }
         let gap = self.after_blank;
@@ -257,9 +241,9 @@ impl Outline<'_> {
             for (words, wanted) in [(&mut item.all, true), (&mut item.own, place == last)] {
                 if wanted {
                     if gap {
-                        words.lines.push(String::new());
+                        words.gap();
                     }
-                    words.push(piece.line, format!("{pad}{}", piece.text));
+                    words.push(piece.line, format!("{pad}{}", piece.text), is_code);
                 }
             }
         }
@@ -291,7 +275,8 @@ impl Outline<'_> {
     fn tell(&mut self, item: Item, above: &[String]) {
         self.unfresh();
         let own = item.own.text();
-        let names = |words: &Words| !references(&words.text(), None).is_empty();
+        let format = self.document.format;
+        let names = |words: &Words| !words.references(format).is_empty();
         let naming = item.inner.iter().filter(|inner| names(&inner.all)).count();
         let label = own.split_whitespace().count() <= 3 && item.inner.len() >= 2;
         if (naming >= 2 || (label && naming > 0) || (label && own.ends_with(':'))) && !names(&item.own) {
@@ -309,10 +294,7 @@ impl Outline<'_> {
         if self.paragraph.is_empty() {
             return;
         }
-        let mut words = Words::default();
-        for (line, text) in std::mem::take(&mut self.paragraph) {
-            words.push(line, text);
-        }
+        let words = std::mem::take(&mut self.paragraph);
         let text = words.text();
         if let Some(version) = self.version.as_mut().filter(|version| version.fresh)
             && let Some(line) = versions::release_line(&text)
@@ -327,22 +309,17 @@ impl Outline<'_> {
             self.prose = Some(Words::default());
             return;
         }
-        let found = references(&text, None);
+        let found = words.references(self.document.format);
         if kind.is_none()
             && !found.is_empty()
-            && only_references(&text)
+            && only_references(&words.spoken(self.document.format))
             && self.belongs_to_last(&words, found.clone())
         {
             return;
         }
         self.unfresh();
         if let Some(prose) = self.prose.as_mut().filter(|_| kind.is_none()) {
-            if !prose.lines.is_empty() {
-                prose.lines.push(String::new());
-            }
-            for (line, text) in (words.first..).zip(words.lines) {
-                prose.push(line, text);
-            }
+            prose.append(words);
         } else if kind.is_some() || !found.is_empty() {
             self.entry(&words, &[]);
         }
@@ -355,7 +332,7 @@ impl Outline<'_> {
     }
 
     fn end_prose(&mut self) {
-        if let Some(words) = self.prose.take().filter(|words| !words.lines.is_empty()) {
+        if let Some(words) = self.prose.take().filter(|words| !words.is_empty()) {
             self.entry(&words, &[]);
         }
     }
@@ -407,7 +384,7 @@ impl Outline<'_> {
             date: version.and_then(|title| title.date.clone()),
             section,
             kind,
-            references: references(&text, None),
+            references: words.references(self.document.format),
             authors: authors(&text),
             text,
             place: Place {

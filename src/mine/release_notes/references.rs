@@ -74,7 +74,8 @@ pub(super) fn references(text: &str, first: Option<Reference>) -> Vec<Reference>
                 number.as_str(),
                 ReferenceKind::Unknown,
             );
-        } else if is_bounded(text, whole.start(), whole.end()) {
+        } else if is_bounded(text, whole.start(), whole.end()) && !is_colour(text, whole.start(), whole.end())
+        {
             let kind = match () {
                 () if captures.name("pr").is_some() || pull.is_match(before) => ReferenceKind::Pull,
                 () if captures.name("issue").is_some()
@@ -165,6 +166,14 @@ fn is_bounded(text: &str, start: usize, end: usize) -> bool {
         && !footnote
 }
 
+/// A number in quotes that is as long as a colour: `"#123456"`.
+fn is_colour(text: &str, start: usize, end: usize) -> bool {
+    let digits = text[start..end].strip_prefix('#').map_or(0, str::len);
+    let before = text[..start].chars().next_back();
+    let after = text[end..].chars().next();
+    [3, 6, 8].contains(&digits) && before.is_some_and(|c| c == '"' || c == '\'') && before == after
+}
+
 fn tail(text: &str, bytes: usize) -> &str {
     let mut from = text.len().saturating_sub(bytes);
     while !text.is_char_boundary(from) {
@@ -247,6 +256,7 @@ mod tests {
                 "colour #333333a, &#123; [#1]_ ``#12`` bpo-39057 :pep:`3333` :ghsa:`68rp`",
                 "",
             ),
+            (r##"from "#123456" to '#333', "#12""##, "?12"),
             ("C#7, issue#8, fix issue604: x, Closes # 4366", "i604 i4366"),
         ] {
             assert_eq!(show(text), found, "{text}");

@@ -117,6 +117,10 @@ impl<'t> Reader<'t> {
             });
             return at + 1;
         }
+        if words.starts_with(">>> ") {
+            self.push(at, indent, Mark::Literal, words);
+            return at + 1;
+        }
         let (mark, text) = after_bullet(words).map_or((Mark::Text, words), |text| (Mark::Item, text));
         self.push(at, indent, mark, text);
         if words.ends_with("::") {

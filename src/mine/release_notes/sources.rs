@@ -7,6 +7,7 @@ use super::model::{Entry, Format, Place, Reference, ReferenceKind};
 use super::outline::{self, Document};
 use super::references::{authors, references};
 use super::versions;
+use super::words::spoken_text;
 use super::{markdown, rst};
 use crate::domain::path::RepoPath;
 use crate::mine::defaults;
@@ -215,6 +216,12 @@ pub fn read_fragment(
     if text.is_empty() {
         return None;
     }
+    let is_markdown = path.has_extension("md") || path.has_extension("markdown");
+    let said = if is_markdown {
+        spoken_text(&text, &markdown::pieces(&text), true)
+    } else {
+        spoken_text(&text, &rst::pieces(&text), false)
+    };
     let file_name = String::from_utf8_lossy(path.file_name()).into_owned();
     let first = name.number.map(|number| Reference {
         repo: None,
@@ -228,7 +235,7 @@ pub fn read_fragment(
         date: None,
         section: name.folders.clone(),
         kind: headings.kind(&name.kind).unwrap_or_default(),
-        references: references(&text, first),
+        references: references(&said, first),
         authors: authors(&text),
         text,
         place: Place {
