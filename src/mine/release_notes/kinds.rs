@@ -101,6 +101,12 @@ const ALONE: &[(Kind, &[&str])] = &[
             "ci",
             "test",
             "tests",
+            "tst",
+            "maint",
+            "mnt",
+            "sty",
+            "cln",
+            "typ",
             "style",
             "contrib",
             "build and ci",
@@ -116,7 +122,17 @@ pub(super) fn of_title(title: &str) -> Option<Kind> {
         .to_lowercase()
         .replace(['_', '-', '*', '`'], " ")
         .replace('\u{2019}', "'");
-    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    // "Non-feature changes" are changes of which it is known only what they are not.
+    let mut words = title.split_whitespace();
+    let mut said = vec![];
+    while let Some(word) = words.next() {
+        if word.trim_start_matches('(') == "non" {
+            words.next();
+        } else {
+            said.push(word);
+        }
+    }
+    let title = said.join(" ");
     let title = title.trim_matches(|c: char| !c.is_alphanumeric());
     let alone = ALONE.iter().find(|(_, words)| words.contains(&title));
     let among = || {
@@ -159,11 +175,12 @@ fn spaced(name: &str) -> String {
     out
 }
 
-/// What a conventional commit's prefix says (`feat: …`, `fix(parser)!: …`), and `[Feature] …`, `**New**: …`.
+/// What a conventional commit's prefix says (`feat: …`, `fix(parser)!: …`), one of NumPy's (`ENH: …`), a word (`New: …`),
+/// and `[Feature] …`, `**New**: …`.
 pub(super) fn prefix(text: &str) -> Option<Kind> {
     static FORM: LazyLock<Regex> = LazyLock::new(|| {
         compiled(
-            r"(?i)^\s*(?:(?:\*\*)?\[(?P<square>[a-z -]{2,20})\]|\*\*(?P<bold>[a-z -]{2,20}):?\*\*:?|(?P<plain>feat|feature|fix|bugfix|perf|docs?|refactor|chore|ci|build|tests?|style|deps)(?:\([^)]*\))?!?:)",
+            r"(?i)^\s*(?:(?:\*\*)?\[(?P<square>[a-z -]{2,20})\]|\*\*(?P<bold>[a-z -]{2,20}):?\*\*:?|(?P<plain>feat|(?:new )?features?|new|added|add|enh|enhancements?|enhanced|improvements?|improved|changed?|fix|fixed|bug|bugfix|perf|performance|docs?|documentation|removed?|removal|deprecated|deprecations?|breaking(?: change)?|security|maint|mnt|tst|sty|cln|typ|refactor|chore|ci|build|tests?|style|deps)(?:\([^)]*\))?!?:)",
         )
     });
     let found = FORM.captures(text)?;
@@ -208,6 +225,8 @@ mod tests {
             ("Behavioural Changes", "change"),
             ("false_negative", "fix"),
             ("new_check", "new-check"),
+            ("Non-feature changes", "change"),
+            ("Non-breaking changes", "change"),
         ];
         for (title, kind) in cases {
             assert_eq!(of_title(title).map(Kind::name), Some(kind), "{title}");
@@ -217,6 +236,7 @@ mod tests {
             "Other updates",
             "Announcements",
             "Modernization of scatterplots",
+            "Non-feature",
         ] {
             assert_eq!(of_title(title), None, "{title}");
         }
@@ -234,6 +254,11 @@ mod tests {
         assert_eq!(badges("plain"), (None, "plain"));
         assert_eq!(prefix("feat(cli)!: more"), Some(Kind::Feature));
         assert_eq!(prefix("**Fix**: less"), Some(Kind::Fix));
+        assert_eq!(prefix("ENH: a thing"), Some(Kind::Enhancement));
+        assert_eq!(prefix("New: a thing"), Some(Kind::Feature));
+        assert_eq!(prefix("MAINT: a thing"), Some(Kind::Internal));
+        assert_eq!(prefix("Deprecated: a thing"), Some(Kind::Deprecation));
+        assert_eq!(prefix("newer: a thing"), None);
         assert_eq!(prefix("fixed a thing"), None);
     }
 }

@@ -2,8 +2,9 @@
 //!
 //! An item of a list is an entry. One whose own words name nothing, while two or more of its inner items do (or that is
 //! but a label), is a heading of theirs. A paragraph is an entry when it names an issue or a pull request, or has a badge;
-//! below a badge that stands alone, or a heading that names an issue, the section's prose is one. A paragraph of nothing but references belongs to what
-//! stands before it.
+//! one that says what the list below it holds ("New features:") is a heading of that. Below a badge that stands alone, or a
+//! heading that names an issue, the section's prose is one. A paragraph of nothing but references belongs to what stands
+//! before it.
 
 use std::sync::LazyLock;
 
@@ -50,6 +51,7 @@ pub(super) fn entries(document: Document<'_>, pieces: &[Piece<'_>]) -> Vec<Entry
         version,
         titles: vec![],
         badge: None,
+        label: vec![],
         prose: None,
         open: vec![],
         paragraph: Words::default(),
@@ -99,6 +101,8 @@ struct Outline<'d> {
     titles: Vec<(usize, String)>,
     /// What a badge that stands alone says of the section.
     badge: Option<Kind>,
+    /// The paragraph that names the list below it.
+    label: Vec<String>,
     /// The prose below such a badge.
     prose: Option<Words>,
     /// The items that are open, outermost first.
@@ -135,6 +139,7 @@ impl Outline<'_> {
         self.flush();
         self.end_prose();
         self.badge = None;
+        self.label.clear();
         let named = versions::of_heading(title);
         if let Some(outer) = self
             .version
@@ -260,7 +265,7 @@ impl Outline<'_> {
         let Some(item) = self.open.pop() else { return };
         match self.open.last_mut() {
             Some(outer) => outer.inner.push(item),
-            None => self.tell(item, &[]),
+            None => self.tell(item, &self.label.clone()),
         }
     }
 
@@ -318,6 +323,15 @@ impl Outline<'_> {
             return;
         }
         self.unfresh();
+        self.label.clear();
+        if found.is_empty()
+            && self.prose.is_none()
+            && is_label(&text)
+            && self.document.headings.kind(&text).is_some()
+        {
+            self.label.push(text);
+            return;
+        }
         if let Some(prose) = self.prose.as_mut().filter(|_| kind.is_none()) {
             prose.append(words);
         } else if kind.is_some() || !found.is_empty() {
@@ -395,6 +409,14 @@ impl Outline<'_> {
             },
         });
     }
+}
+
+/// Whether a paragraph says what the list below it holds: `New features:`.
+fn is_label(text: &str) -> bool {
+    text.ends_with(':')
+        && !text.ends_with("::")
+        && !text.contains('\n')
+        && text.split_whitespace().count() <= 6
 }
 
 /// Whether a text is nothing but references and the words that lead to them.

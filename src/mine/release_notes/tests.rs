@@ -117,6 +117,20 @@ fn inner_items_are_entries_where_each_names_its_own() {
 }
 
 #[test]
+fn a_paragraph_may_name_the_list_below_it() {
+    let text = "2.0 (2024-01-02)\n----------------\n\nThanks to all:\n\nNew features:\n\n- One (#1)\n- Two\n\nBug fixes:\n\n- Three (#3)\n\n\
+        And then some.\n\n- Four (#4)\n\nEnhancements:\n\n1.0\n---\n\n- Five (#5)\n";
+    let told = "2.0 2024-01-02 | feature | New features: | 1 | One (#1) | 8-8
+2.0 2024-01-02 | feature | New features: |  | Two | 9-9
+2.0 2024-01-02 | fix | Bug fixes: | 3 | Three (#3) | 13-13
+2.0 2024-01-02 | unknown |  | 4 | Four (#4) | 17-17
+1.0 - | unknown |  | 5 | Five (#5) | 24-24
+";
+    assert_eq!(read("CHANGES.rst", text), told);
+    assert_eq!(read("CHANGES.md", text), told);
+}
+
+#[test]
 fn numbers_in_code_are_no_references() {
     let text = "Version 2.0\n===========\n\n* Code (#1)::\n\n    x = 1  # see #2\n\n* Role :code:`#3` and ``#4``, not `#5`_\n\n\
         .. code-block:: python\n\n    x = \"#6\"\n\n>>> f()  # see #7\n\nWords of #8\n";
