@@ -1,5 +1,7 @@
 //! One file an entry: towncrier's fragments and their kin.
 
+use std::collections::BTreeSet;
+
 use crate::domain::path::RepoPath;
 
 /// What a fragment's path tells.
@@ -48,6 +50,9 @@ const OTHERS: &[&str] = &[
     "gitignore",
 ];
 
+/// What may stand before a fragment's number.
+const MARKS: &[&str] = &["#", "-", "_", "gh", "pr", "issue"];
+
 /// Whether a folder of this name, in lower case, holds fragments.
 pub(super) fn is_home(folder: &str) -> bool {
     FOLDERS.contains(&folder)
@@ -55,17 +60,41 @@ pub(super) fn is_home(folder: &str) -> bool {
 
 /// Reads a fragment's path; `None` for a path that is none.
 pub fn fragment(path: &RepoPath) -> Option<FragmentName> {
+    fragment_with(path, &BTreeSet::new())
+}
+
+/// The same where a project has these types, in lower case, beside the usual ones.
+pub(super) fn fragment_with(path: &RepoPath, types: &BTreeSet<String>) -> Option<FragmentName> {
     let path = path.to_str()?;
-    let mut folders: Vec<&str> = path.split('/').collect();
-    let name = folders.pop()?;
+    let (folders, _) = path.rsplit_once('/')?;
+    let folders: Vec<&str> = folders.split('/').collect();
     let home = folders
         .iter()
-        .rposition(|folder| FOLDERS.contains(&folder.to_lowercase().as_str()))?;
-    let below: Vec<String> = folders[home + 1..]
+        .rposition(|folder| is_home(&folder.to_lowercase()))?;
+    named(path, home + 1, types)
+}
+
+/// The same of a file in a folder that is known to hold fragments, of these types (in lower case) and the usual ones.
+pub(super) fn fragment_in(
+    path: &RepoPath,
+    home: &RepoPath,
+    types: &BTreeSet<String>,
+) -> Option<FragmentName> {
+    let inside = path.as_bytes().strip_prefix(home.as_bytes())?;
+    inside.starts_with(b"/").then_some(())?;
+    named(path.to_str()?, home.components().count(), types)
+}
+
+/// `home` is how many folders lead to the fragments.
+fn named(path: &str, home: usize, types: &BTreeSet<String>) -> Option<FragmentName> {
+    let mut folders: Vec<&str> = path.split('/').collect();
+    let name = folders.pop()?;
+    let below: Vec<String> = folders
+        .get(home..)?
         .iter()
         .map(|folder| (*folder).to_owned())
         .collect();
-    let next = folders[home].to_lowercase();
+    let next = folders.get(home.checked_sub(1)?)?.to_lowercase();
     let mut parts: Vec<&str> = name.split('.').collect();
     if parts.len() > 1 && PROSE.contains(&parts[parts.len() - 1].to_lowercase().as_str()) {
         parts.pop();
@@ -84,14 +113,12 @@ pub fn fragment(path: &RepoPath) -> Option<FragmentName> {
     if parts.len() > 2 && is_number(parts[parts.len() - 1]) {
         parts.pop();
     }
-    let digits = first.trim_start_matches(['#', 'p', 'r', 'P', 'R', '-', '_']);
-    let digits: &str = &digits[..digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len())];
+    let rest = unmarked(first);
+    let digits = &rest[..rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len())];
     let number = digits
         .parse::<u32>()
         .ok()
         .filter(|number| *number > 0 && digits.len() < 10);
-    let named =
-        number.filter(|_| first.trim_start_matches(|c: char| !c.is_ascii_digit()).len() >= digits.len());
     let whole = is_number(first.trim_start_matches(['#']));
     let is_type = |text: &str| {
         text.len() > 1
@@ -103,13 +130,12 @@ pub fn fragment(path: &RepoPath) -> Option<FragmentName> {
     match parts.as_slice() {
         [_, kind] if is_type(kind) => {
             let orphan = first.starts_with('+');
-            let number = if orphan {
-                None
-            } else {
-                named.filter(|_| whole || starts_with_number(first))
-            };
+            let number = number.filter(|_| !orphan);
             // A name of words is a fragment's only where its type is a kind of change.
-            let fits = number.is_some() || orphan || super::kinds::of_title(kind).is_some();
+            let fits = number.is_some()
+                || orphan
+                || types.contains(&kind.to_lowercase())
+                || super::kinds::of_title(kind).is_some();
             let prose = name.contains('.')
                 && !matches!(
                     *kind,
@@ -150,13 +176,16 @@ pub fn fragment(path: &RepoPath) -> Option<FragmentName> {
     }
 }
 
-fn starts_with_number(name: &str) -> bool {
-    let rest = name
-        .trim_start_matches(['#'])
-        .trim_start_matches("pr")
-        .trim_start_matches("PR");
-    rest.trim_start_matches(['-', '_'])
-        .starts_with(|c: char| c.is_ascii_digit())
+/// A name without the marks of a number: `#12`, `pr-12`, `gh-12`, `issue_12`.
+fn unmarked(mut name: &str) -> &str {
+    let without = |name: &str, mark: &str| {
+        let begin = name.get(..mark.len())?;
+        begin.eq_ignore_ascii_case(mark).then_some(mark.len())
+    };
+    while let Some(length) = MARKS.iter().find_map(|&mark| without(name, mark)) {
+        name = &name[length..];
+    }
+    name
 }
 
 #[cfg(test)]
@@ -187,6 +216,11 @@ mod tests {
             ("changes/123-words.bugfix", "123 bugfix"),
             ("doc/users/next_whats_new/new_arrow.rst", "+ feature"),
             ("changes/feature/77.rst", "77 feature"),
+            ("newsfragments/gh-9.feature.md", "9 feature"),
+            ("newsfragments/GH-issue_9.feature.md", "9 feature"),
+            ("newsfragments/pr12.misc", "12 misc"),
+            ("newsfragments/some-words.feature.md", "+ feature"),
+            ("newsfragments/words.shiny.md", "-"),
             ("changelog/README.rst", "-"),
             ("changelog/_template.rst", "-"),
             ("doc/changes/0.1.rst", "-"),
@@ -194,6 +228,27 @@ mod tests {
             ("news/models.py", "-"),
             ("src/feature.rst", "-"),
             ("CHANGES.rst", "-"),
+        ] {
+            assert_eq!(show(path), told, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_known_to_hold_fragments_needs_no_usual_name() {
+        let types = BTreeSet::from(["shiny".to_owned()]);
+        let show = |path: &str| {
+            fragment_in(&RepoPath::from(path), &RepoPath::from("src/frag"), &types)
+                .map_or("-".to_owned(), |found| {
+                    format!("{:?} {} {}", found.number, found.kind, found.folders.join("/"))
+                })
+        };
+        for (path, told) in [
+            ("src/frag/12.feature.md", "Some(12) feature "),
+            ("src/frag/web/words.shiny", "None shiny web"),
+            ("src/frag/words.other.md", "-"),
+            ("src/frag/README.md", "-"),
+            ("src/fragment/12.feature.md", "-"),
+            ("src/12.feature.md", "-"),
         ] {
             assert_eq!(show(path), told, "{path}");
         }

@@ -9,10 +9,11 @@
 //! | module | what it knows |
 //! |---|---|
 //! | [`model`] | an entry |
-//! | [`sources`], [`fragments`] | which files are release notes |
+//! | [`sources`], [`fragments`], `towncrier` | which files are release notes |
 //! | [`order`] | which version comes after which |
 //! | `pieces`, `rst`, `markdown` | what each line is |
 //! | [`timeline`] | releases, and what each first held |
+//! | [`orphans`] | whose fragments without a number are |
 //! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
 //! | [`writers`] | who wrote a line first, through moves and rewordings |
 //! | `slight` | which pull requests change nothing but notes and versions |
@@ -28,6 +29,7 @@ mod kinds;
 mod markdown;
 pub mod model;
 pub mod order;
+pub mod orphans;
 mod outline;
 mod pieces;
 mod references;
@@ -38,10 +40,11 @@ mod slight;
 pub mod sources;
 pub mod summary;
 pub mod timeline;
+mod towncrier;
 mod undone;
 mod versions;
-pub mod writers;
 mod words;
+pub mod writers;
 
 pub use headings::Headings;
 pub use model::{Entry, Format, Kind, Place, Reference, ReferenceKind};

@@ -25,6 +25,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::model::{Entry, Reference};
+use super::orphans::Orphans;
 use super::timeline::{Timeline, When};
 use super::writers::{Writers, key};
 use crate::domain::ids::RepoName;
@@ -180,6 +181,8 @@ pub struct Known {
     pub namers: BTreeMap<u32, BTreeMap<u32, bool>>,
     /// The same from the forge: who closed an issue.
     pub closers: BTreeMap<u32, Vec<u32>>,
+    /// Who added fragments that no number is the name of.
+    pub orphans: Orphans,
     /// For each number and type of a fragment the pull requests that added one.
     pub fragments: BTreeMap<u32, BTreeSet<u32>>,
     /// Pull requests that change nothing but release notes and versions.
@@ -236,6 +239,9 @@ impl Known {
                     },
                 );
             }
+        }
+        for pull in self.orphans.of(&entry) {
+            add(pull, Evidence::Fragment);
         }
         if let Some(writer) = self.writer(lines) {
             add(writer, Evidence::Line);
@@ -363,6 +369,7 @@ mod tests {
             ]
             .into(),
             closers: [(3, vec![9])].into(),
+            orphans: Orphans::default(),
             fragments: [(1, [11].into())].into(),
             slight: BTreeSet::new(),
             lines: [

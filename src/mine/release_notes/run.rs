@@ -2,19 +2,21 @@
 
 pub mod outside;
 mod past;
+mod wanted;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use self::wanted::{Wanted, configurations, home};
 use super::fragments::FragmentName;
 use super::headings::Headings;
 use super::model::Entry;
+use super::orphans::{self, Orphans};
 use super::resolve::{Known, LandedAt, Resolved};
-use super::sources::{ReleaseBody, Source, decoded, read_document, read_fragment, read_release, source};
+use super::sources::{ReleaseBody, Source, decoded, read_document, read_fragment, read_release};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
 use super::undone::undone;
@@ -88,6 +90,9 @@ pub struct Notes {
     pub releases: usize,
     /// Issues of which the forge told who closed them.
     pub closers: usize,
+    /// Patterns of the recipe's that no file matches, and none of the past that was looked at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unmatched: Vec<String>,
     /// The counts.
     pub summary: Summary,
     /// The entries: by file and line; then fragments that no document tells of; then releases on the forge.
@@ -108,25 +113,28 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
         .clone()
         .or_else(|| mirror_repo_name(&settings.mirror));
     let repo = repo.ok_or_else(|| MineError::NoName { mirror: name() })?;
-    let wanted = Wanted::new(&settings.notes)?;
     let own = settings
         .notes
         .headings
         .iter()
         .map(|heading| (heading.words.as_str(), heading.kind));
-    let headings = Headings::new(own);
     let ground = Ground::read(&settings.mirror)?;
     let git = ground.mirror.path();
     let (graph, commit) = (&ground.graph, ground.commit);
+    let past = samples(graph, commit);
+    let wanted = Wanted::new(&settings.notes, configurations(&ground.mirror, commit, &past)?)?;
+    let headings = Headings::new(own).with_types(wanted.types());
     let (files, (history, known)) = std::thread::scope(|scope| {
         let files = scope.spawn(|| files(git, commit, &wanted, &headings));
-        let history = scope.spawn(|| history(git, graph, commit, &wanted));
+        let history = scope.spawn(|| history(git, graph, &past, &wanted));
         let known = known(&ground, &repo, settings);
         (joined(files), (joined(history), known))
     });
-    let (mut read, history, (mut known, owners)) = (files?, history?, known?);
+    let ((mut read, paths), history, (mut known, owners)) = (files?, history?, known?);
     learn(&mut known, &history, &owners, &wanted);
     known.lines = first_writers(&past::steps(&history, &owners, &wanted, graph), MOST_LINES);
+    known.orphans = orphans(&history, &owners, &wanted);
+    let unmatched = wanted.unmatched(paths.iter().chain(history.iter().map(|(_, edit)| &edit.path)));
     let lost = lost_fragments(&history, &known.timeline, &wanted, &headings, &read);
     read.extend(lost);
     for body in &settings.outside.releases {
@@ -151,44 +159,19 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
         commit: ground.commit,
         releases: settings.outside.releases.len(),
         closers: settings.outside.closers.len(),
+        unmatched,
         summary: summary(&entries),
         entries,
     })
 }
 
+/// An entry, and the lines that it stands on.
+type Placed = (Entry, Vec<String>);
+
 fn joined<T>(thread: std::thread::ScopedJoinHandle<'_, T>) -> T {
     thread
         .join()
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-}
-
-/// Which files are read: those that their paths tell, and those that the recipe names.
-struct Wanted(GlobSet);
-
-impl Wanted {
-    fn new(notes: &NotesRecipe) -> Result<Self, MineError> {
-        let mut set = GlobSetBuilder::new();
-        for glob in &notes.files {
-            let built = GlobBuilder::new(glob).literal_separator(true).build();
-            set.add(built.map_err(|source| MineError::Glob {
-                glob: glob.clone(),
-                source,
-            })?);
-        }
-        let set = set.build().map_err(|source| MineError::Glob {
-            glob: notes.files.join(" "),
-            source,
-        })?;
-        Ok(Self(set))
-    }
-
-    fn source(&self, path: &RepoPath) -> Option<Source> {
-        use std::os::unix::ffi::OsStrExt as _;
-        let named = self
-            .0
-            .is_match(Path::new(std::ffi::OsStr::from_bytes(path.as_bytes())));
-        source(path).or_else(|| named.then_some(Source::Document))
-    }
 }
 
 /// The lines that an entry stands on.
@@ -206,12 +189,13 @@ fn bare(line: &str) -> String {
         .to_owned()
 }
 
+/// The entries of today's files, each with its lines, and the files.
 fn files(
     path: &Path,
     commit: CommitSha,
     wanted: &Wanted,
     headings: &Headings,
-) -> Result<Vec<(Entry, Vec<String>)>, MineError> {
+) -> Result<(Vec<Placed>, Vec<RepoPath>), MineError> {
     let mirror = Mirror::open(path)?;
     let mut contents = vec![];
     for file in mirror.files(commit)? {
@@ -239,17 +223,12 @@ fn files(
         });
         with_lines.collect::<Vec<_>>()
     };
-    Ok(contents.into_par_iter().flat_map_iter(read).collect())
+    let paths = contents.iter().map(|(path, _, _)| path.clone()).collect();
+    Ok((contents.into_par_iter().flat_map_iter(read).collect(), paths))
 }
 
-/// Every change of the notes' files, oldest first.
-fn history(
-    path: &Path,
-    graph: &Graph,
-    commit: CommitSha,
-    wanted: &Wanted,
-) -> Result<Vec<(Node, Edit)>, MineError> {
-    let mirror = Mirror::open(path)?;
+/// Commits of the past that are looked at for what was there then.
+fn samples(graph: &Graph, commit: CommitSha) -> Vec<CommitSha> {
     let line: Vec<CommitSha> = graph
         .find(commit)
         .map(|tip| {
@@ -260,8 +239,22 @@ fn history(
         })
         .unwrap_or_default();
     let step = (line.len() / SAMPLES).max(1);
-    let mut paths: BTreeSet<RepoPath> = BTreeSet::new();
-    for commit in line.iter().step_by(step) {
+    line.into_iter().step_by(step).collect()
+}
+
+/// Every change of the notes' files, oldest first. `past` is which commits are looked at for such files, the tip first.
+fn history(
+    path: &Path,
+    graph: &Graph,
+    past: &[CommitSha],
+    wanted: &Wanted,
+) -> Result<Vec<(Node, Edit)>, MineError> {
+    let mirror = Mirror::open(path)?;
+    let Some(tip) = past.first() else {
+        return Ok(vec![]);
+    };
+    let mut paths: BTreeSet<RepoPath> = wanted.folders().cloned().collect();
+    for commit in past {
         for file in mirror.files(*commit)? {
             match wanted.source(&file.path) {
                 Some(Source::Document) => {
@@ -275,20 +268,13 @@ fn history(
         }
     }
     let paths: Vec<RepoPath> = paths.into_iter().collect();
-    let edits = edits(mirror.path(), commit, &paths)?;
+    let edits = edits(mirror.path(), *tip, &paths)?;
     let mut edits: Vec<(Node, Edit)> = edits
         .into_iter()
         .filter_map(|edit| Some((graph.find(edit.commit)?, edit)))
         .collect();
     edits.sort_by(|one, other| (one.0, &one.1.path).cmp(&(other.0, &other.1.path)));
     Ok(edits)
-}
-
-/// The folder that a fragment's kind lies in.
-fn home(path: &RepoPath, name: &FragmentName) -> RepoPath {
-    let parts: Vec<&[u8]> = path.components().collect();
-    let kept = parts.len().saturating_sub(1 + name.folders.len()).max(1);
-    RepoPath::from(parts[..kept].join(&b'/').as_slice())
 }
 
 /// For each commit the pull request that it belongs to; where several hold it, the one that landed first.
@@ -392,14 +378,38 @@ fn learn(known: &mut Known, history: &[(Node, Edit)], owners: &Owners, wanted: &
     }
 }
 
+/// Who added fragments that no number is the name of.
+fn orphans(history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted) -> Orphans {
+    let mut found = Orphans::default();
+    for (node, edit) in history {
+        if edit.change == ChangeKind::Added
+            && let Some(Source::Fragment(FragmentName { number: None, .. })) = wanted.source(&edit.path)
+            && let Some(owner) = owners.get(node)
+        {
+            found.add(&edit.path, &decoded(&edit.added.join(&b'\n')), *owner);
+        }
+    }
+    found
+}
+
+/// Every line that a document of the notes has, or had.
+fn written(history: &[(Node, Edit)], wanted: &Wanted) -> BTreeSet<String> {
+    let documents = history
+        .iter()
+        .filter(|(_, edit)| !matches!(wanted.source(&edit.path), Some(Source::Fragment(_))));
+    documents
+        .flat_map(|(_, edit)| edit.added.iter().map(|line| bare(&decoded(line))))
+        .collect()
+}
+
 /// Fragments of the past that a release took up and that no document of today tells of.
 fn lost_fragments(
     history: &[(Node, Edit)],
     timeline: &Timeline,
     wanted: &Wanted,
     headings: &Headings,
-    read: &[(Entry, Vec<String>)],
-) -> Vec<(Entry, Vec<String>)> {
+    read: &[Placed],
+) -> Vec<Placed> {
     let told: BTreeSet<u32> = read
         .iter()
         .flat_map(|(entry, _)| entry.references.iter().map(|found| found.number))
@@ -412,6 +422,18 @@ fn lost_fragments(
             _ => tally.1 |= !edit.added.is_empty(),
         }
     }
+    let told_words: Vec<String> = read
+        .iter()
+        .map(|(entry, _)| orphans::words(&entry.text))
+        .collect();
+    let written = written(history, wanted);
+    // What no number is the name of is told where a document has, or had, its first line, or all of its words.
+    let is_told = |text: &str| {
+        let first = text.lines().map(bare).find(|line| !line.is_empty());
+        let words = orphans::words(text);
+        first.is_some_and(|first| written.contains(&first))
+            || told_words.iter().any(|told| told.contains(&words))
+    };
     let mut open: BTreeMap<&RepoPath, &Edit> = BTreeMap::new();
     let mut lost = vec![];
     for (node, edit) in history {
@@ -430,11 +452,14 @@ fn lost_fragments(
                 let released = collected
                     .get(node)
                     .is_some_and(|(gone, written)| *gone > 1 || *written);
-                let known = name.number.is_none_or(|number| told.contains(&number));
+                let text = added.added.join(&b'\n');
+                let known = match name.number {
+                    Some(number) => told.contains(&number),
+                    None => is_told(&decoded(&text)),
+                };
                 if !released || known {
                     continue;
                 }
-                let text = added.added.join(&b'\n');
                 if let Some(mut entry) = read_fragment(&edit.path, &name, &text, headings) {
                     entry.version = timeline.first_with(*node).map(|release| {
                         let numbers: Vec<String> = release.numbers.iter().map(ToString::to_string).collect();

@@ -66,10 +66,7 @@ pub fn source(path: &RepoPath) -> Option<Source> {
     let by_path = defaults::is_release_note(path);
     let prose =
         ending.is_empty() || PROSE.contains(&ending) || ending.bytes().all(|byte| byte.is_ascii_digit());
-    let foreign = folders
-        .split('/')
-        .any(|folder| folder.starts_with("test") || FOREIGN.contains(&folder.trim_start_matches('_')));
-    if foreign || (folders.starts_with('.') && !folders.starts_with(".change")) {
+    if is_foreign(path) || (folders.starts_with('.') && !folders.starts_with(".change")) {
         return None;
     }
     if let Some(name) = fragment(path) {
@@ -82,6 +79,16 @@ pub fn source(path: &RepoPath) -> Option<Source> {
         && !prose_index(folders, stem)
         || is_template(folders, name);
     ((by_path || known) && prose && !aside && !stem.starts_with('_')).then_some(Source::Document)
+}
+
+/// Whether a file is in a folder of tests, or of others' work.
+pub(super) fn is_foreign(path: &RepoPath) -> bool {
+    let mut folders = path.components();
+    folders.next_back();
+    folders.any(|folder| {
+        let folder = String::from_utf8_lossy(folder).to_ascii_lowercase();
+        folder.starts_with("test") || FOREIGN.contains(&folder.trim_start_matches('_'))
+    })
 }
 
 /// What a program fills in to write notes, by its name: what it says may well be about templates.
@@ -234,7 +241,7 @@ pub fn read_fragment(
         version: Some("unreleased".to_owned()),
         date: None,
         section: name.folders.clone(),
-        kind: headings.kind(&name.kind).unwrap_or_default(),
+        kind: headings.of_fragment(&name.kind).unwrap_or_default(),
         references: references(&said, first),
         authors: authors(&text),
         text,

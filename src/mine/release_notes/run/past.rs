@@ -12,7 +12,7 @@ use crate::mine::graph::{Graph, Node};
 use crate::mine::release_notes::model::Entry;
 use crate::mine::release_notes::resolve::Known;
 use crate::mine::release_notes::slight::{may_hold_version, only_releases};
-use crate::mine::release_notes::sources::Source as Notes;
+use crate::mine::release_notes::sources::{Source as Notes, decoded};
 use crate::mine::release_notes::undone::is_revert;
 use crate::mine::release_notes::writers::Step;
 use crate::mine::run::MineError;
@@ -36,7 +36,7 @@ pub(super) fn steps(history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted, 
             });
         }
         let Some(step) = steps.last_mut() else { continue };
-        let text = |line: &Vec<u8>| bare(&String::from_utf8_lossy(line));
+        let text = |line: &Vec<u8>| bare(&decoded(line));
         step.added.extend(edit.added.iter().map(text));
         step.removed.extend(edit.removed.iter().map(text));
         if !matches!(wanted.source(&edit.path), Some(Notes::Fragment(_))) {

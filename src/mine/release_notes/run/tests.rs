@@ -36,6 +36,12 @@ impl Story {
         self.main = self.fixture.commit(&[self.main, head], &self.files, &subject);
     }
 
+    /// The same, with a change of the source.
+    fn land(&mut self, number: u32, message: &str) {
+        self.put("src/a.py", &format!("a = {number}\n"));
+        self.merge(number, message);
+    }
+
     /// A maintainer's own commit.
     fn push(&mut self, message: &str) {
         self.fixture.by("Ivy", "Ivy");
@@ -261,4 +267,92 @@ fn who_is_thanked_in_several_entries_gives_none_to_another() {
     1.0 feature resolved | 1 line | Reads all lines
     1.0 feature resolved | 2 line | Counts all lines
     ");
+}
+
+#[test]
+fn fragments_without_a_number_are_whose_commits_added_them() {
+    let mut story = Story::new();
+    story.put("newsfragments/+ab.feature.md", "Less.\n");
+    story.land(1, "Less");
+    story.put("newsfragments/some-words.feature.md", "More.\n");
+    story.land(2, "More");
+    story.put("newsfragments/gh-9.feature.md", "Nine.\n");
+    story.land(3, "Nine");
+    story.put("newsfragments/+lost.feature.md", "Lost.\n");
+    story.put("newsfragments/+kept.feature.md", "Kept\nat last.\n");
+    story.land(4, "Two more");
+    // The release takes up two, and one of them forgets.
+    story.files.remove(b"newsfragments/+lost.feature.md".as_slice());
+    story.files.remove(b"newsfragments/+kept.feature.md".as_slice());
+    story.put(
+        "CHANGES.md",
+        "# Changes\n\n## 1.0\n\n### Added\n\n- Kept at last.\n",
+    );
+    story.push("Release 1.0");
+    story.fixture.set_ref("refs/tags/v1.0", story.main);
+    // Its words are mended by another pull request.
+    story.put("newsfragments/+ab.feature.md", "Fewer.\n");
+    story.land(5, "Mend words");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 4 fragment | Kept at last.
+    unreleased feature resolved | 1 fragment | Fewer.
+    unreleased feature resolved | 3 fragment | Nine.
+    unreleased feature resolved | 2 fragment | More.
+    1.0 feature resolved | 4 fragment | Lost.
+    ");
+}
+
+#[test]
+fn towncriers_configuration_tells_folders_and_types_of_today_and_of_the_past() {
+    let mut story = Story::new();
+    story.put("pyproject.toml", "[tool.towncrier]\ndirectory = \"old\"\n");
+    story.put("old/5.feature.md", "Told by the old folder.\n");
+    story.put("old/6.feature.md", "Told by it no less than the other.\n");
+    story.land(1, "Old");
+    story.files.remove(b"old/5.feature.md".as_slice());
+    story.files.remove(b"old/6.feature.md".as_slice());
+    story.push("Release 1.0");
+    story.fixture.set_ref("refs/tags/v1.0", story.main);
+    story.put(
+        "pyproject.toml",
+        "[tool.towncrier]\ndirectory = \"newsfrag\"\nfilename = \"docs/log.md\"\n\
+         [[tool.towncrier.type]]\ndirectory = \"shiny\"\nname = \"New features\"\nshowcontent = true\n",
+    );
+    story.put("newsfrag/7.shiny.md", "Seven.\n");
+    story.put("newsfrag/words.shiny.md", "Words.\n");
+    story.put("newsfrag/template.md", "{% for version in versions %}\n");
+    story.put("docs/log.md", "# 1.0\n- Collected (#1)\n");
+    story.land(2, "New");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 unknown resolved | 1 named | Collected (#1)
+    unreleased feature resolved | 2 fragment | Seven.
+    unreleased feature resolved | 2 fragment | Words.
+    1.0 feature resolved | 1 fragment+line | Told by the
+    1.0 feature resolved | 1 fragment+line | Told by it
+    ");
+}
+
+#[test]
+fn a_recipes_patterns_may_name_fragments_and_those_that_match_nothing_are_told() {
+    let mut story = Story::new();
+    story.put("newsfrag/7.feature.md", "Seven.\n");
+    story.put("newsfrag/+ab.feature.md", "Orphan.\n");
+    story.put("once/8.feature.md", "Eight.\n");
+    story.land(1, "New");
+    story.files.remove(b"once/8.feature.md".as_slice());
+    story.push("Taken back");
+    let named = NotesRecipe {
+        files: ["newsfrag/*", "once/*", "never/*.rst"]
+            .map(str::to_owned)
+            .to_vec(),
+        headings: vec![],
+    };
+    let read = story.notes(named, Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    unreleased feature resolved | 1 fragment | Orphan.
+    unreleased feature resolved | 1 fragment | Seven.
+    ");
+    assert_eq!(read.unmatched, ["never/*.rst"]);
 }
