@@ -31,11 +31,12 @@ use crate::recipe::model::Enrich;
 #[derive(Debug, Args)]
 #[command(after_long_help = "\
 Release notes are found by their paths and contents: changelogs and \"what's new\" pages in reStructuredText and
-Markdown, and towncrier's fragments, also those that a release took up and deleted. Every item is an entry, with or
-without a reference. Its pull requests are those that it names; else the one whose commits added its fragment; else the
-one that closed the issue that it names; else the one whose commits wrote its lines first, before they were moved or
-reworded. What landed after an entry's version, or in an older one, is not taken, and neither is who only wrote down
-what others did. `--json` has everything that was found, and why.
+Markdown, and towncrier's fragments, also those that a release took up and deleted. The folder and the types of fragments
+are also read from towncrier's configuration. Every item is an entry, with or without a reference. Its pull requests are
+those that it names; else the one whose commits added its fragment; else the one that closed the issue that it names; else
+the one whose commits wrote its lines first, before they were moved or reworded. What landed after an entry's version, or
+in an older one, is not taken, and neither is who only wrote down what others did. `--json` has everything that was found,
+and why.
 
 With `--repo` alone, or with `--enrich all`, GitHub is asked for the texts of its releases, which are read as notes, too,
 and for who closed the issues that entries name and git does not resolve (their timelines). What was asked is kept in
@@ -116,6 +117,10 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
             None => (noted::known(&context, settings)?, None),
         }
     };
+    let warnings = warnings(&found);
+    for warning in &warnings {
+        session.printer.note(&format!("warning: {warning}"));
+    }
     if let Some(tag) = &args.since {
         if is_since(None, tag).is_none() {
             let hint = "give a version: `v2.31.0`, `2.31`, `pylint-3.0.0`".to_owned();
@@ -150,6 +155,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
         &Read {
             notes: found,
             github: told,
+            warnings,
         },
         &text,
     )?;
@@ -158,6 +164,21 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
     } else {
         ExitCode::Success
     })
+}
+
+/// What may not be as it was meant: a pattern of the recipe's that matches no file, and that there is nothing to read.
+fn warnings(found: &Notes) -> Vec<String> {
+    let idle = found
+        .unmatched
+        .iter()
+        .map(|glob| format!("no file matches `{glob}` in the recipe's `notes.files`"));
+    let nothing = found.entries.is_empty().then(|| {
+        format!(
+            "no release notes found in {}; name their files in a recipe (`files` under `[notes]`) and give it with `--recipe`",
+            found.repo
+        )
+    });
+    idle.chain(nothing).collect()
 }
 
 /// Whether a version is one that the notes tell of, or that the mirror has a tag of.
@@ -233,6 +254,9 @@ struct Read {
     /// What was asked of GitHub, or what asking would cost.
     #[serde(skip_serializing_if = "Option::is_none")]
     github: Option<Told>,
+    /// What may not be as it was meant.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
 }
 
 fn text(notes: &Notes) -> String {

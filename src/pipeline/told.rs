@@ -99,6 +99,14 @@ pub(super) fn of(context: &Context, recipe: &Recipe, source: &MinedSource) -> Re
     context
         .store
         .put_cursor(&cursor, json!({ "key": key, "blob": blob, "open": open }))?;
+    for glob in &read.unmatched {
+        context.events.emit(Event::Warning {
+            message: format!(
+                "{}: no file matches `{glob}` in the recipe's `notes.files`",
+                source.repo
+            ),
+        });
+    }
     context.events.emit(Event::StageFinished {
         stage: STAGE,
         note: format!(

@@ -260,3 +260,79 @@ fn documentation_without_a_text_is_asked_of_nobody() {
         .unwrap();
     assert_eq!((&rule["in"], &rule["dropped"]), (&3.into(), &2.into()), "{rule}");
 }
+
+#[test]
+fn that_there_is_nothing_to_read_is_told() {
+    let temp = tempfile::tempdir().unwrap();
+    let bare = temp.path().join("ada__lines.git");
+    std::fs::create_dir_all(&bare).unwrap();
+    let mut stream = String::new();
+    let files = [("src/lines.py", "def one():\n    return 1\n")];
+    commit(&mut stream, ("refs/heads/main", 1), &[], "Start", &files);
+    import_into(&bare, &stream);
+    let recipe = temp.path().join("recipe.toml");
+    std::fs::write(
+        &recipe,
+        "[dataset]\nname = \"lines\"\nversion = \"0.1.0\"\n\n[notes]\nfiles = [\"never/*.md\"]\n",
+    )
+    .unwrap();
+    let output = quarry(temp.path())
+        .args(["notes", "--json", "--recipe"])
+        .arg(&recipe)
+        .arg("--mirror")
+        .arg(&bare)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{said}");
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let warnings = told["warnings"].as_array().unwrap();
+    assert_eq!(warnings.len(), 2, "{warnings:?}");
+    for (warning, words) in warnings
+        .iter()
+        .zip(["`never/*.md`", "no release notes found in ada/lines"])
+    {
+        let warning = warning.as_str().unwrap();
+        assert!(warning.contains(words), "{warning}");
+        assert!(said.contains(&format!("warning: {warning}")), "{said}");
+    }
+}
+
+#[test]
+fn since_a_version_is_its_own_release_and_what_follows() {
+    let temp = tempfile::tempdir().unwrap();
+    let bare = temp.path().join("ada__lines.git");
+    std::fs::create_dir_all(&bare).unwrap();
+    let mut stream = String::new();
+    let log = "# Changes\n## 1.1\n- e\n## 1.0.0\n- d\n## 1.0.0-rc.2\n- c\n## 1.0.0-rc.1\n- b\n## 0.9\n- a\n";
+    commit(
+        &mut stream,
+        ("refs/heads/main", 1),
+        &[],
+        "Start",
+        &[("CHANGES.md", log)],
+    );
+    import_into(&bare, &stream);
+    let told = |tag: &str| {
+        let mut command = quarry(temp.path());
+        command
+            .args(["notes", "--json", "--since", tag, "--mirror"])
+            .arg(&bare);
+        let told = json(&mut command);
+        let entries = told["entries"].as_array().unwrap();
+        entries
+            .iter()
+            .map(|resolved| resolved["entry"]["text"].as_str().unwrap().to_owned())
+            .collect::<Vec<_>>()
+            .concat()
+    };
+    for (tag, entries) in [
+        ("v1.0.0-rc.1", "edcb"),
+        ("1.0rc2", "edc"),
+        ("v1.0", "ed"),
+        ("1.1.0", "e"),
+        ("0.9", "edcba"),
+    ] {
+        assert_eq!(told(tag), entries, "{tag}");
+    }
+}

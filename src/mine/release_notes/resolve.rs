@@ -303,7 +303,9 @@ impl Known {
             .iter()
             .filter(|reference| self.is_here(reference));
         let fragments = here.filter_map(|reference| self.fragments.get(&reference.number));
-        fragments.flatten().copied().chain(self.writer(lines)).collect()
+        let orphans = self.orphans.of(entry);
+        let fragments = fragments.flatten().copied().chain(orphans);
+        fragments.chain(self.writer(lines)).collect()
     }
 
     /// Who wrote most of these lines, by their lengths.
