@@ -189,11 +189,11 @@ pub fn enriched(
         .retain(|reference| reference.found_in != FoundIn::Title);
     candidate.references.extend(references.into_iter().chain(linked));
     for reference in &mut candidate.references {
-        let named = reference
+        let written = reference
             .repo
             .as_deref()
             .and_then(|repo| repo.parse::<RepoName>().ok());
-        if named.is_some_and(|named| is_home(&named)) {
+        if written.is_some_and(|repo| is_home(&repo)) {
             reference.repo = None;
         }
     }

@@ -117,10 +117,16 @@ fn told(code: i32, channel: &Channel, at: &str) -> Result<(), Fault> {
         return Err(infra("crash", format!("a worker died in `{test}`: {message}")));
     }
     if let Some(message) = &channel.internal_error {
-        return Err(infra(
-            "internal-error",
-            format!("the runner failed: {}", last_line(message)),
-        ));
+        let said = last_line(message);
+        let is_loading = LOADING.iter().any(|name| said.starts_with(name));
+        return Err(if is_loading && channel.collected.is_empty() {
+            project(
+                "broken-start",
+                format!("the runner does not start with the project's code: {said}"),
+            )
+        } else {
+            infra("internal-error", format!("the runner failed: {said}"))
+        });
     }
     if let Some(message) = &channel.interrupted {
         return Err(infra(
@@ -157,6 +163,17 @@ fn told(code: i32, channel: &Channel, at: &str) -> Result<(), Fault> {
         )),
     }
 }
+
+/// What Python says of code that it cannot load: a plugin of the project's own that needs what is not there fails so each
+/// time, before any test is met.
+const LOADING: [&str; 6] = [
+    "ImportError: ",
+    "ModuleNotFoundError: ",
+    "SyntaxError: ",
+    "IndentationError: ",
+    "NameError: ",
+    "AttributeError: ",
+];
 
 /// Words for what the whole machine lacked, whoever's run it was: such a fault uses up no try of a candidate's.
 const MACHINES: [&str; 5] = [

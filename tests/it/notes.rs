@@ -233,14 +233,14 @@ fn documentation_without_a_text_is_asked_of_nobody() {
         }
         let _ = writeln!(log, "- There is f{number}. (#{number})");
         files.push(("CHANGES.md", log.as_str()));
-        let (base, mark) = (2 * number - 1, 2 * number);
+        let (parent, mark) = (2 * number - 1, 2 * number);
         let head = format!("refs/pull/{number}/head");
-        commit(&mut stream, (head.as_str(), mark), &[base], "Add one", &files);
+        commit(&mut stream, (head.as_str(), mark), &[parent], "Add one", &files);
         let merge = format!("Merge pull request #{number} from ada/f{number}");
         commit(
             &mut stream,
             ("refs/heads/main", mark + 1),
-            &[base, mark],
+            &[parent, mark],
             &merge,
             &files,
         );

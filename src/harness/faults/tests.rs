@@ -18,6 +18,14 @@ fn complete() -> Channel {
     channel
 }
 
+/// As pytest told it of a project whose plugin could not be loaded.
+fn broken_start(channel: &mut Channel, said: &str) {
+    channel.collected.clear();
+    channel.outcome.tests.clear();
+    channel.finish = Some(3);
+    channel.internal_error = Some(format!("Traceback (most recent call last):\n{said}\n"));
+}
+
 fn reason(ended: Ended, channel: &Channel) -> (AttemptOutcome, &'static str) {
     judge(ended, channel).map_or_else(
         |fault| (fault.outcome, fault.reason),
@@ -58,6 +66,29 @@ fn only_a_run_that_came_to_its_end_is_complete() {
         (
             Ended::Exited(1),
             |c| c.internal_error = Some("a\nb".to_owned()),
+            (Infra, "internal-error"),
+        ),
+        (
+            Ended::Exited(3),
+            |c| {
+                broken_start(
+                    c,
+                    "ImportError: Error importing plugin \"pdm.pytest\": No module named 'dep_logic'",
+                );
+            },
+            (Project, "broken-start"),
+        ),
+        (
+            Ended::Exited(3),
+            |c| broken_start(c, "OSError: [Errno 28] No space left on device"),
+            (Infra, "internal-error"),
+        ),
+        (
+            Ended::Exited(3),
+            |c| {
+                broken_start(c, "ImportError: No module named 'late'");
+                c.collected.insert("t".into());
+            },
             (Infra, "internal-error"),
         ),
         (

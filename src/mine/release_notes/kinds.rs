@@ -175,7 +175,7 @@ fn spaced(name: &str) -> String {
     out
 }
 
-/// What a conventional commit's prefix says (`feat: …`, `fix(parser)!: …`), one of NumPy's (`ENH: …`), a word (`New: …`),
+/// What a conventional commit's prefix says (`feat: …`, `fix(parser)!: …`), one of `NumPy`'s (`ENH: …`), a word (`New: …`),
 /// and `[Feature] …`, `**New**: …`.
 pub(super) fn prefix(text: &str) -> Option<Kind> {
     static FORM: LazyLock<Regex> = LazyLock::new(|| {

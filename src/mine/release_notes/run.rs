@@ -134,7 +134,8 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
     learn(&mut known, &history, &owners, &wanted);
     known.lines = first_writers(&past::steps(&history, &owners, &wanted, graph), MOST_LINES);
     known.orphans = orphans(&history, &owners, &wanted);
-    let unmatched = wanted.unmatched(paths.iter().chain(history.iter().map(|(_, edit)| &edit.path)));
+    let met = paths.iter().chain(history.iter().map(|(_, edit)| &edit.path));
+    let unmatched = wanted.unmatched(&met);
     let lost = lost_fragments(&history, &known.timeline, &wanted, &headings, &read);
     read.extend(lost);
     for body in &settings.outside.releases {
@@ -323,8 +324,8 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
                     .landing
                     .is_some_and(|landing| !landing.numbers().contains(number));
                 for found in references(text, repo, &FoundIn::MergeMessage) {
-                    let named = found.repo.as_deref();
-                    let is_here = named.is_none_or(|named| today.is_some_and(|today| today.is_called(named)));
+                    let repo = found.repo.as_deref();
+                    let is_here = repo.is_none_or(|repo| today.is_some_and(|today| today.is_called(repo)));
                     if is_here && found.number != *number && !lands_another {
                         *named.entry(found.number).or_default() |= found.closes;
                     }

@@ -136,7 +136,7 @@ impl Timer for Stopping {
         self.cancel.cancel();
         async move {
             passed.await;
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
         .boxed()
     }

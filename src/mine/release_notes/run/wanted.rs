@@ -84,7 +84,7 @@ impl Wanted {
     }
 
     /// The recipe's patterns that none of these files matches.
-    pub(super) fn unmatched<'p>(&self, paths: impl Iterator<Item = &'p RepoPath> + Clone) -> Vec<String> {
+    pub(super) fn unmatched<'p>(&self, paths: &(impl Iterator<Item = &'p RepoPath> + Clone)) -> Vec<String> {
         let globs = self.globs.iter();
         let idle = globs.filter(|(_, glob)| !paths.clone().any(|path| is_match(glob, path)));
         idle.map(|(written, _)| written.clone()).collect()
