@@ -468,8 +468,10 @@ fn people_judge_it(workspace: &Path, version: &Path, rows: &[Instance]) {
 /// Fills the cells of a sheet's questions, by instance and question.
 fn fill(file: &Path, answer: &dyn Fn(&str, &str) -> &'static str) {
     let text = std::fs::read_to_string(file).unwrap();
+    let is_filled = text.lines().next().is_some_and(|head| head.contains(';'));
     let mut reader = csv::ReaderBuilder::new()
         .has_headers(false)
+        .delimiter(if is_filled { b';' } else { b',' })
         .from_reader(text.trim_start_matches('\u{feff}').as_bytes());
     let records: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
     let mut writer = csv::WriterBuilder::new().delimiter(b';').from_path(file).unwrap();

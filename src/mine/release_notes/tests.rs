@@ -72,8 +72,8 @@ fn a_versions_heading_may_be_deeper_than_the_one_before_it() {
         # 1.0.0 (2024-01-01)\n\n\n### Changes since 0.9\n\n* all (#3)\n";
     assert_snapshot!(read("CHANGELOG.md", text), @r"
     1.1.0 2024-02-01 | feature | Features | 5 | more (#5) | 6-6
-    1.0.1 2024-01-02 | fix | Bug Fixes | 4 | less (#4) | 14-14
-    1.0.0 2024-01-01 | unknown | Changes since 0.9 | 3 | all (#3) | 22-22
+    1.0.1 2024-01-02 | fix | Bug Fixes | 4 | less (#4) | 13-13
+    1.0.0 2024-01-01 | unknown | Changes since 0.9 | 3 | all (#3) | 20-20
     ");
 }
 

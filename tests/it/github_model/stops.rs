@@ -346,7 +346,7 @@ fn notes_take_an_address_as_mining_does_and_say_what_they_need() {
     let address = notes(&format!("file://{}", bare.display()));
     assert!(!folder["entries"].as_array().unwrap().is_empty());
     assert_eq!(address["entries"], folder["entries"]);
-    assert!(workspace.join(".quarry/mirrors/ada+lines.git").exists());
+    assert!(workspace.join(".quarry/mirrors/ada__lines.git").exists());
 
     let alone = quarry(&workspace).arg("notes").output().unwrap();
     let said = String::from_utf8(alone.stderr).unwrap();

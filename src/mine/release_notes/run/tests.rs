@@ -38,7 +38,7 @@ impl Story {
 
     /// The same, with a change of the source.
     fn land(&mut self, number: u32, message: &str) {
-        self.put("src/a.py", &format!("a = {number}\n"));
+        self.put("src/a.py", &format!("a = {number} + 1\n"));
         self.merge(number, message);
     }
 
