@@ -9,6 +9,7 @@ use super::references::{authors, references};
 use super::versions;
 use super::words::spoken_text;
 use super::{markdown, rst};
+use crate::domain::charset;
 use crate::domain::path::RepoPath;
 use crate::mine::defaults;
 
@@ -110,17 +111,9 @@ fn prose_index(folders: &str, stem: &str) -> bool {
             .is_some_and(|last| last.starts_with(|c: char| c.is_ascii_digit()))
 }
 
-/// The words of a file, without a byte order mark. Lines that are not UTF-8 are read as Latin-1, each by itself.
+/// The words of a file, without a byte order mark.
 pub fn decoded(bytes: &[u8]) -> String {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
-    let mut text = String::with_capacity(bytes.len());
-    for line in bytes.split_inclusive(|byte| *byte == b'\n') {
-        match std::str::from_utf8(line) {
-            Ok(line) => text.push_str(line),
-            Err(_) => text.extend(line.iter().copied().map(char::from)),
-        }
-    }
-    text
+    charset::decode(bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)).into_owned()
 }
 
 /// Reads a document.
