@@ -2,9 +2,9 @@
 //!
 //! | module | files |
 //! |---|---|
-//! | [`ini`] | `setup.cfg`, `tox.ini`, `pytest.ini` |
-//! | [`value`] | TOML and YAML |
-//! | [`pytest`] | whichever of them holds pytest's own settings |
+//! | `ini` | `setup.cfg`, `tox.ini`, `pytest.ini` |
+//! | `value` | TOML and YAML |
+//! | `pytest` | whichever of them holds pytest's own settings |
 
 use std::fmt;
 
