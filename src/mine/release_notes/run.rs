@@ -37,7 +37,7 @@ use crate::mine::subjects::{read, relations};
 use crate::recipe::notes::NotesRecipe;
 
 /// What reading release notes means: part of the key of what was read.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;
 /// The longest file, in bytes, that is read as release notes.
 const LONGEST: usize = 16 << 20;
 /// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.

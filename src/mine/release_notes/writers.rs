@@ -16,6 +16,8 @@ const LEAST_LINE: usize = 16;
 /// "what's new" pages: from seven on nearly all are the same sentence; about six tenths many are another sentence about the
 /// same function, and titles of versions.
 const ALIKE: usize = 7;
+/// The same of those words that say what it is about: one less, since another form of a word is another word.
+const ALIKE_OWN: usize = 6;
 /// A paragraph that is wrapped anew has a line's words on up to so many old lines.
 const WINDOW: usize = 3;
 /// A word that stands on more removed lines than this finds none of them.
@@ -26,6 +28,15 @@ const LIKELY: usize = 8;
 const MARKUP: &[&str] = &[
     "attr", "class", "com", "doc", "func", "gh", "github", "http", "https", "issue", "meth", "mod", "org",
     "pr", "pull", "py", "ref",
+];
+
+/// Words that any sentence has: they alone make no sentence another one's wording.
+const FUNCTION: &[&str] = &[
+    "all", "also", "an", "and", "any", "are", "as", "at", "be", "been", "but", "by", "can", "could", "do",
+    "does", "for", "from", "has", "have", "if", "in", "into", "is", "it", "its", "may", "more", "no", "not",
+    "now", "of", "on", "only", "or", "possible", "so", "than", "that", "the", "their", "them", "then",
+    "there", "these", "they", "this", "to", "was", "we", "were", "when", "where", "which", "will", "with",
+    "you", "your",
 ];
 
 /// For each line of the notes, as [`key`] has it, the pull request that wrote it first, if it was one.
@@ -85,15 +96,16 @@ pub fn first_writers(steps: &[Step], most: usize) -> Writers {
 }
 
 /// Forgets the lines that stand in several entries of one file (who is thanked, the head of a table): they would give one
-/// entry to who wrote another.
+/// entry to who wrote another. A line that an item has with the paragraph around it stands there once.
 pub fn forget_shared(writers: &mut Writers, read: &[(Entry, Vec<String>)]) {
-    let mut texts: BTreeMap<(&RepoPath, String), &str> = BTreeMap::new();
+    let mut firsts: BTreeMap<(&RepoPath, String), &Entry> = BTreeMap::new();
     for (entry, lines) in read {
         for line in lines.iter().filter_map(|line| key(line)) {
             let place = (&entry.place.file, line);
-            let first = *texts.entry(place.clone()).or_insert(&entry.text);
+            let first = *firsts.entry(place.clone()).or_insert(entry);
+            let overlaps = first.place.line <= entry.place.last && entry.place.line <= first.place.last;
             // The same entry may stand under two versions.
-            if first != entry.text {
+            if first.text != entry.text && !overlaps {
                 writers.remove(&place.1);
             }
         }
@@ -141,16 +153,22 @@ impl<'s> Past<'s> {
         Some(self.lines[place].0)
     }
 
-    /// Whether lines that follow each other, this one among them, hold nearly all of these words.
+    /// Whether lines that follow each other, this one among them, hold nearly all of these words, and most of those that
+    /// say what it is about.
     fn is_alike(&self, words: &BTreeSet<String>, place: usize) -> bool {
         (place.saturating_sub(WINDOW - 1)..=place).any(|first| {
             let last = (first + WINDOW).min(self.lines.len());
             let window = &self.lines[first..last];
-            let shared = words
+            let has = |words: &[&String], tenths: usize| {
+                let is_there = |word: &&&String| window.iter().any(|(_, there)| there.contains(**word));
+                words.iter().filter(is_there).count() * 10 >= words.len() * tenths
+            };
+            let all: Vec<&String> = words.iter().collect();
+            let own: Vec<&String> = words
                 .iter()
-                .filter(|word| window.iter().any(|(_, there)| there.contains(*word)))
-                .count();
-            shared * 10 >= words.len() * ALIKE
+                .filter(|word| !FUNCTION.contains(&word.as_str()))
+                .collect();
+            has(&all, ALIKE) && has(&own, ALIKE_OWN)
         })
     }
 }
@@ -207,6 +225,14 @@ mod tests {
         );
         assert_eq!((found[mended], found[other]), (Some(1), Some(2)));
         assert_eq!((found[wrapped[0]], found[wrapped[1]]), (Some(1), Some(1)));
+    }
+
+    #[test]
+    fn words_that_any_sentence_has_make_no_wording() {
+        let old = "It is now possible to set the order of the legend when it was drawn";
+        let new = "It is now possible to disable the legend";
+        let found = first_writers(&[step(1, &[], &[old]), step(2, &[old], &[new])], 40);
+        assert_eq!(found[new], Some(2));
     }
 
     #[test]

@@ -270,6 +270,35 @@ fn who_is_thanked_in_several_entries_gives_none_to_another() {
 }
 
 #[test]
+fn an_item_shares_its_lines_with_the_paragraph_around_it_and_keeps_its_writer() {
+    let page = |told: &str| format!("v1.2.0\n------\n\nNew functions\n~~~~~~~~~~~~~\n\n{told}");
+    let mut story = Story::new();
+    story.put(
+        "docs/whatsnew/v1.2.0.rst",
+        &page("- |Fix| An old thing of before.\n"),
+    );
+    story.land(1, "Begin");
+    story.put(
+        "docs/whatsnew/v1.2.0.rst",
+        &page(
+            "|Feature| |Enhancement|\n\nTwo functions are there (:pr:`1`).\n\nOne counts sheep, and knows:\n\n\
+             - flexible sizes of flocks, odd ones too\n- wool that was shorn in another year\n\n\
+             The other one counts cows.\n\n- |Fix| An old thing of before.\n",
+        ),
+    );
+    story.land(2, "Count");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    let items = read.entries.iter().filter(|resolved| {
+        let text = &resolved.entry.text;
+        text.starts_with("flexible sizes") || text.starts_with("wool that")
+    });
+    let pulls: Vec<Vec<u32>> = items
+        .map(|resolved| resolved.pulls.iter().map(|pull| pull.number).collect())
+        .collect();
+    assert_eq!(pulls, [[2], [2]]);
+}
+
+#[test]
 fn fragments_without_a_number_are_whose_commits_added_them() {
     let mut story = Story::new();
     story.put("newsfragments/+ab.feature.md", "Less.\n");
