@@ -238,17 +238,7 @@ impl Client {
                 .await?;
             let mut links = BTreeMap::new();
             let first = take(&value, &mut links).map_err(|why| bad(&query, why))?;
-            let (mut read, mut missing, mut parts) = (Vec::new(), Vec::new(), Vec::new());
-            for (number, page) in first {
-                let own = links.remove(&number).unwrap_or_default();
-                let step = step(own, page);
-                match &step {
-                    Step::Known(Told::Part(part)) => parts.push((number, part.clone())),
-                    Step::Known(Told::Whole(_)) => {}
-                    Step::Missing => missing.push(number),
-                }
-                read.push((number, step));
-            }
+            let (read, missing, parts) = told(first, links);
             keep(read)?;
             self.fates_of(repo, &missing, &mut keep).await?;
             self.rest_of_links(repo, parts, false, &mut keep).await?;
@@ -300,27 +290,38 @@ impl Client {
                 .map(|(number, part)| (number, part.links))
                 .collect();
             let found = take(&value, &mut links).map_err(|why| bad(&query, why))?;
-            let (mut read, mut missing) = (Vec::new(), Vec::new());
-            for (number, page) in found {
-                let page = match page {
-                    // A page that leads back to itself would be read for ever.
-                    Page::Issue(Some(more)) if next.contains(&(number, more.clone())) => Page::Issue(None),
-                    page => page,
-                };
-                let own = links.remove(&number).unwrap_or_default();
-                let step = step(own, page);
-                match &step {
-                    Step::Known(Told::Part(part)) => parts.push((number, part.clone())),
-                    Step::Known(Told::Whole(_)) => {}
-                    Step::Missing => missing.push(number),
+            let found = found.into_iter().map(|(number, page)| match page {
+                // A page that leads back to itself would be read for ever.
+                Page::Issue(Some(more)) if next.contains(&(number, more.clone())) => {
+                    (number, Page::Issue(None))
                 }
-                read.push((number, step));
-            }
+                page => (number, page),
+            });
+            let (read, missing, more) = told(found, links);
+            parts.extend(more);
             keep(read)?;
             self.fates_of(repo, &missing, keep).await?;
         }
         Ok(lost)
     }
+}
+
+/// Every number's step, then those that GraphQL knows nothing of, then those that have more pages.
+type Steps = (Vec<(u32, Step<Told>)>, Vec<u32>, Vec<(u32, Part)>);
+
+/// What is known of numbers after a page of each, with the links of all their pages.
+fn told(pages: impl IntoIterator<Item = (u32, Page)>, mut links: BTreeMap<u32, Links>) -> Steps {
+    let (mut read, mut missing, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+    for (number, page) in pages {
+        let step = step(links.remove(&number).unwrap_or_default(), page);
+        match &step {
+            Step::Known(Told::Part(part)) => parts.push((number, part.clone())),
+            Step::Known(Told::Whole(_)) => {}
+            Step::Missing => missing.push(number),
+        }
+        read.push((number, step));
+    }
+    (read, missing, parts)
 }
 
 /// What is known of a number after a page of it, with the links of all its pages.

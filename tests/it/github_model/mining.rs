@@ -303,7 +303,7 @@ pub(super) fn sample() -> Sample {
     }
 }
 
-fn json(output: &std::process::Output) -> Value {
+pub(super) fn json(output: &std::process::Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 

@@ -12,7 +12,7 @@ use quarry::mine::run::enrich::{Question, estimate};
 use serde_json::{Value, json};
 
 use super::client::{fates, is_context, name};
-use super::mining::{Sample, Site, candidate, program, sample};
+use super::mining::{Sample, Site, candidate, json, program, sample};
 use super::state::{Repo, comment, event, issue, pull, release, with};
 use super::{Fault, Model};
 use crate::notes::mirror_with;
@@ -264,10 +264,6 @@ async fn a_long_timeline_is_gone_on_with_page_by_page() {
     assert_eq!((known(&site), requests), (known(&whole), client.spent().requests));
 }
 
-fn json_of(output: &std::process::Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap()
-}
-
 #[test]
 fn a_spent_budget_is_a_stop_and_only_some_are_asked_where_only_some_are_wanted() {
     let Sample {
@@ -285,11 +281,11 @@ fn a_spent_budget_is_a_stop_and_only_some_are_asked_where_only_some_are_wanted()
     };
     let stopped = with_source(&["mine"]).args(["--budget", "1"]).output().unwrap();
     assert_eq!(stopped.status.code(), Some(130));
-    assert_eq!(json_of(&stopped)["stopped"], true);
+    assert_eq!(json(&stopped)["stopped"], true);
     let swebench = recipe("swebench.toml");
     let run = ["run", swebench.to_str().unwrap()];
     let would = |command: &mut Command| {
-        let told = json_of(&succeed(command.arg("--dry-run")));
+        let told = json(&succeed(command.arg("--dry-run")));
         told["would-cost"]["pulls"].as_u64().unwrap()
     };
     let all = would(&mut with_source(&run));
@@ -297,7 +293,7 @@ fn a_spent_budget_is_a_stop_and_only_some_are_asked_where_only_some_are_wanted()
     let only = format!("{}#2", repo.to_uppercase());
     let some = would(with_source(&run).args(["--only", &only]));
     assert!(all > 1 && some == 1, "{all} {some}");
-    let whole = json_of(&succeed(&mut with_source(&["mine"])));
+    let whole = json(&succeed(&mut with_source(&["mine"])));
     assert_eq!(whole["stopped"], false);
 }
 
@@ -319,7 +315,7 @@ fn for_some_pull_requests_alone_nobody_asks_what_all_notes_name() {
         command.args(["--json", "run"]).arg(recipe("doc2feat.toml"));
         command.args(["--repo", "ada/lines", "--mirror"]).arg(&bare);
         command.args(["--enrich", "survivors", "--dry-run"]).args(only);
-        json_of(&succeed(&mut command))["would-cost"].clone()
+        json(&succeed(&mut command))["would-cost"].clone()
     };
     assert_eq!(would(&[])["issues_in_notes"], 2);
     let some = would(&["--only", "ada/lines#1"]);
@@ -340,7 +336,7 @@ fn notes_take_an_address_as_mining_does_and_say_what_they_need() {
     let notes = |mirror: &str| {
         let mut command = quarry(&workspace);
         command.args(["--json", "notes", "--repo", "ada/lines", "--mirror", mirror]);
-        json_of(&succeed(&mut command))
+        json(&succeed(&mut command))
     };
     let folder = notes(bare.to_str().unwrap());
     let address = notes(&format!("file://{}", bare.display()));
