@@ -1,5 +1,6 @@
 //! What the command line says of GitHub: tokens, address, budget; and what came of asking, for a reader.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::args::{AskAbout, GithubArgs, SourceArgs};
@@ -8,6 +9,7 @@ use super::machine::Machine;
 use super::session::Session;
 use crate::domain::address::shown;
 use crate::domain::forge::RepositoryFacts;
+use crate::domain::ids::{CandidateId, RuleId};
 use crate::github::address::{GITHUB, clone_base};
 use crate::github::{Budget, Settings, Spent};
 use crate::mine::release_notes::run::outside::AskedClosers;
@@ -119,7 +121,16 @@ pub(super) fn render(told: &Told) -> String {
     match told {
         Told::WouldCost(estimate) => would_cost(estimate),
         Told::Asked(asked) => self::asked(asked),
+        Told::Settled(rules) => settled(rules),
     }
+}
+
+fn settled(rules: &BTreeMap<CandidateId, RuleId>) -> String {
+    let mut text = "GitHub is not asked: what git tells decides\n".to_owned();
+    for (id, rule) in rules {
+        let _ = writeln!(text, "  {id}: dropped by `{rule}`");
+    }
+    text
 }
 
 fn would_cost(estimate: &Estimate) -> String {

@@ -42,17 +42,13 @@ pub(super) async fn run(args: &RunArgs, session: &Session) -> Result<ExitCode, C
             |source: &&MinedSource| only.is_empty() || only.iter().any(|id| id.repo.is(&source.repo));
         for source in sources.iter().filter(is_looked_at) {
             let told = enrich::tell(&context, Some(&loaded.recipe), source, only, asking).await?;
-            match &told {
-                Told::WouldCost(_) => {
-                    session.printer.result(&told, &github::render(&told))?;
-                    return Ok(ExitCode::Success);
-                }
-                Told::Asked(asked) => {
-                    session.printer.note(github::render(&told).trim_end());
-                    if asked.stopped.is_some() {
-                        return Ok(stopped(session));
-                    }
-                }
+            if asking.dry_run {
+                session.printer.result(&told, &github::render(&told))?;
+                return Ok(ExitCode::Success);
+            }
+            session.printer.note(github::render(&told).trim_end());
+            if matches!(&told, Told::Asked(asked) if asked.stopped.is_some()) {
+                return Ok(stopped(session));
             }
         }
     }

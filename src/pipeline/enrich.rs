@@ -1,6 +1,7 @@
 //! What is asked of GitHub, and about whom: git first, the rules on what git alone knows, and only then the API.
 
-use std::collections::BTreeSet;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -11,8 +12,9 @@ use super::source::{MinedSource, spelled};
 use super::told;
 use crate::clock::SystemClock;
 use crate::domain::candidate::Candidate;
+use crate::domain::decision::Verdict;
 use crate::domain::forge::RepositoryFacts;
-use crate::domain::ids::CandidateId;
+use crate::domain::ids::{CandidateId, RuleId};
 use crate::domain::path::RepoPath;
 use crate::github::{Client, Settings};
 use crate::mine::release_notes::run::outside;
@@ -43,11 +45,23 @@ pub enum Told {
     WouldCost(Estimate),
     /// What was asked.
     Asked(Box<Asked>),
+    /// Nothing: what git alone tells drops every pull request that is looked at, by these rules.
+    Settled(BTreeMap<CandidateId, RuleId>),
+}
+
+/// Whom GitHub is asked about.
+#[derive(Debug, Default)]
+struct Whom {
+    candidates: Vec<Candidate>,
+    /// The rules that drop others, whatever GitHub would tell.
+    settled: BTreeMap<CandidateId, RuleId>,
+    /// Whether nobody is left of whom GitHub could tell more.
+    nobody: bool,
 }
 
 /// Asks GitHub about a mined repository's pull requests: with a recipe, those of its window, and for
 /// [`Enrich::Survivors`] those that its rules keep on what is known so far; without one, every one. Of those only `only`,
-/// unless it is empty.
+/// unless it is empty: then nothing is asked where git alone drops them all.
 ///
 /// # Errors
 /// When GitHub or the ledger fail, or a rule cannot be computed.
@@ -58,15 +72,24 @@ pub async fn tell(
     only: &[CandidateId],
     asking: &Asking,
 ) -> Result<Told, PipelineError> {
-    let noted = match recipe {
-        Some(recipe) if asking.about != Enrich::None && told::reads(recipe)? => Some(recipe),
-        _ => None,
-    };
-    // What the notes name of some pull requests alone, these tell themselves (what they close): nobody else is asked.
-    let (noted, about) = match noted {
-        Some(_) if !only.is_empty() => (None, Enrich::All),
-        noted => (noted, asking.about),
-    };
+    let about = asking.about;
+    let mut recipe = recipe.map(Cow::Borrowed);
+    let mut reads = false;
+    if let Some(whole) = &recipe
+        && about != Enrich::None
+        && told::reads(whole)?
+    {
+        if only.is_empty() {
+            reads = true;
+        } else {
+            // What the notes name of some pull requests alone, these tell themselves (what they close): nobody else is
+            // asked, and until then rules on the notes decide nothing.
+            recipe = Some(Cow::Owned(told::without(whole)?));
+        }
+    }
+    let recipe = recipe.as_deref();
+    let noted = recipe.filter(|_| reads);
+    let whom = || whom(context, recipe, source, only, about);
     let question = |candidates, refresh| Question {
         repo: &source.repo,
         candidates,
@@ -81,21 +104,28 @@ pub async fn tell(
             }
             None => 0,
         };
-        let candidates = whom(context, recipe, source, only, about)?;
+        let whom = whom()?;
+        if whom.nobody {
+            return Ok(Told::Settled(whom.settled));
+        }
         let cost = estimate(
             context,
-            question(&candidates, false),
+            question(&whom.candidates, false),
             in_notes,
             asking.github.batch,
         )?;
         return Ok(Told::WouldCost(cost));
     }
-    let client = client(context, asking.github.clone())?;
     let Some(noted) = noted else {
-        let candidates = whom(context, recipe, source, only, about)?;
-        let asked = enrich(context, &client, question(&candidates, asking.refresh)).await?;
+        let whom = whom()?;
+        if whom.nobody {
+            return Ok(Told::Settled(whom.settled));
+        }
+        let client = client(context, asking.github.clone())?;
+        let asked = enrich(context, &client, question(&whom.candidates, asking.refresh)).await?;
         return Ok(Told::Asked(Box::new(asked)));
     };
+    let client = client(context, asking.github.clone())?;
     // Who closed what the notes name decides whom the rules let through, and so whom is asked about.
     let mut first = enrich(context, &client, question(&[], asking.refresh)).await?;
     if first.stopped.is_some() {
@@ -110,7 +140,7 @@ pub async fn tell(
         }
         other => other?,
     };
-    let candidates = whom(context, recipe, source, only, about)?;
+    let candidates = whom()?.candidates;
     let mut asked = enrich(context, &client, question(&candidates, false)).await?;
     asked.closers = Some(closers);
     asked.changed = first.changed;
@@ -123,7 +153,7 @@ fn whom(
     source: &MinedSource,
     only: &[CandidateId],
     about: Enrich,
-) -> Result<Vec<Candidate>, PipelineError> {
+) -> Result<Whom, PipelineError> {
     let sources = std::slice::from_ref(source);
     let here: Vec<_> = only
         .iter()
@@ -131,21 +161,37 @@ fn whom(
         .cloned()
         .collect();
     if here.is_empty() && !only.is_empty() {
-        return Ok(vec![]);
+        return Ok(Whom::default());
     }
     let only = spelled(sources, &here);
-    match (about, recipe) {
-        (Enrich::None, _) => Ok(vec![]),
-        (_, None) => Ok(context.store.candidates(Some(&source.repo))?),
-        (Enrich::All, Some(recipe)) => Ok(field(context, recipe, sources, &only)?.candidates),
+    let all = |candidates| Whom {
+        candidates,
+        ..Whom::default()
+    };
+    Ok(match (about, recipe) {
+        (Enrich::None, _) => Whom::default(),
+        (_, None) => all(context.store.candidates(Some(&source.repo))?),
+        (Enrich::All, Some(recipe)) => all(field(context, recipe, sources, &only)?.candidates),
         (Enrich::Survivors, Some(recipe)) => {
             let mut field = field(context, recipe, sources, &only)?;
-            let selection = ask(context, recipe, &field, &std::collections::BTreeMap::new())?;
+            let selection = ask(context, recipe, &field, &BTreeMap::new())?;
             let on: BTreeSet<_> = selection.waiting.iter().chain(&selection.kept).collect();
+            let looked_at = field.candidates.len();
             field.candidates.retain(|candidate| on.contains(&candidate.id));
-            Ok(field.candidates)
+            let settled: BTreeMap<_, _> = selection
+                .decisions
+                .iter()
+                .filter(|decision| decision.verdict == Verdict::Drop)
+                .map(|decision| (decision.candidate.clone(), decision.rule.clone()))
+                .collect();
+            Whom {
+                // Where all are looked at, the repository's own facts are asked all the same.
+                nobody: !only.is_empty() && settled.len() == looked_at,
+                candidates: field.candidates,
+                settled,
+            }
         }
-    }
+    })
 }
 
 /// A client on the machine's clock.

@@ -8,7 +8,7 @@ use super::error::PipelineError;
 use super::source::MinedSource;
 use crate::domain::event::Event;
 use crate::domain::hash::KeyHasher;
-use crate::domain::ids::{BlobId, CandidateId, RepoName};
+use crate::domain::ids::{BlobId, CandidateId, RepoName, RuleId};
 use crate::domain::notes::Note;
 use crate::filter::compile;
 use crate::mine::release_notes::run::{Notes as Read, Settings, VERSION, notes, outside};
@@ -59,6 +59,26 @@ pub(super) fn told(
 pub(super) fn reads(recipe: &Recipe) -> Result<bool, PipelineError> {
     let program = compile(recipe)?;
     Ok(program.reads(FactId::NotesEntries) || program.reads(FactId::NotesKinds))
+}
+
+/// The recipe without its rules that read release notes.
+///
+/// # Errors
+/// When a rule cannot be compiled.
+pub(super) fn without(recipe: &Recipe) -> Result<Recipe, PipelineError> {
+    let program = compile(recipe)?;
+    let of_notes: BTreeSet<&RuleId> = program
+        .rules()
+        .iter()
+        .filter(|rule| {
+            let facts = program.facts_of(rule);
+            facts.contains(&FactId::NotesEntries) || facts.contains(&FactId::NotesKinds)
+        })
+        .map(|rule| &rule.id)
+        .collect();
+    let mut rest = recipe.clone();
+    rest.rules.retain(|rule| !of_notes.contains(&rule.id));
+    Ok(rest)
 }
 
 /// Reads the notes of one repository, with what the workspace knows of it from the forge.

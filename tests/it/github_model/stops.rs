@@ -315,15 +315,27 @@ fn for_some_pull_requests_alone_nobody_asks_what_all_notes_name() {
         command.args(["--json", "run"]).arg(recipe("doc2feat.toml"));
         command.args(["--repo", "ada/lines", "--mirror"]).arg(&bare);
         command.args(["--enrich", "survivors", "--dry-run"]).args(only);
-        json(&succeed(&mut command))["would-cost"].clone()
+        json(&succeed(&mut command))
     };
-    assert_eq!(would(&[])["issues_in_notes"], 2);
-    let some = would(&["--only", "ada/lines#1"]);
+    assert_eq!(would(&[])["would-cost"]["issues_in_notes"], 2);
+    let some = &would(&["--only", "ada/lines#1"])["would-cost"];
     assert_eq!(
         (&some["issues_in_notes"], &some["pulls"]),
         (&json!(0), &json!(1)),
         "{some}"
     );
+    // It changes no test, whatever the notes tell of it.
+    let dropped = json!({ "settled": { "ada/lines#2": "changes-tests" } });
+    assert_eq!(would(&["--only", "ada/lines#2"]), dropped);
+    assert!(model.asked().is_empty());
+
+    let mut run = program(&workspace, &model);
+    run.arg("run").arg(recipe("doc2feat.toml"));
+    run.args(["--repo", "ada/lines", "--mirror"]).arg(&bare);
+    run.args(["--enrich", "survivors", "--only", "ada/lines#2"]);
+    let output = run.output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("ada/lines#2: dropped by `changes-tests`"), "{said}");
     assert!(model.asked().is_empty());
 }
 
