@@ -17,7 +17,7 @@ use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
 use crate::git::Mirror;
 use crate::git::transport::{Transfer, is_url};
-use crate::mine::release_notes::order::{is_same, is_since};
+use crate::mine::release_notes::order::{is_of, is_since};
 use crate::mine::release_notes::resolve::Resolved;
 use crate::mine::release_notes::run::{Notes, Settings, notes};
 use crate::mine::release_notes::summary::{Summary, summary};
@@ -123,7 +123,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
     }
     if let Some(tag) = &args.since {
         if is_since(None, tag).is_none() {
-            let hint = "give a version: `v2.31.0`, `2.31`, `pylint-3.0.0`".to_owned();
+            let hint = "give a version: `v2.31.0`, `2.31`, `5`, `pylint-3.0.0`".to_owned();
             return Err(CliError::usage(
                 format!("read `{tag}` of `--since` as a version"),
                 vec![hint],
@@ -187,7 +187,7 @@ fn is_known(tag: &str, found: &Notes, mirror: &Path) -> bool {
         .entries
         .iter()
         .filter_map(|resolved| resolved.entry.version.as_deref());
-    versions.into_iter().any(|version| is_same(version, tag))
+    versions.into_iter().any(|version| is_of(version, tag))
         || Mirror::open(mirror).is_ok_and(|mirror| mirror.resolve(tag).is_ok())
 }
 

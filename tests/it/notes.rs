@@ -332,7 +332,20 @@ fn since_a_version_is_its_own_release_and_what_follows() {
         ("v1.0", "ed"),
         ("1.1.0", "e"),
         ("0.9", "edcba"),
+        ("1", "ed"),
+        ("v1", "ed"),
+        ("0", "edcba"),
     ] {
         assert_eq!(told(tag), entries, "{tag}");
     }
+    let output = quarry(temp.path())
+        .args(["notes", "--since", "5", "--mirror"])
+        .arg(&bare)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("find the version `5` of `--since`") && said.contains("1.1, 1.0.0"),
+        "{said}"
+    );
 }

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::versions::{is_day, of_heading};
+use super::versions::{extends, is_day, of_heading};
 use crate::mine::pattern::compiled;
 
 /// A version's place. Its parts are compared in this order.
@@ -85,17 +85,33 @@ impl Order {
     }
 }
 
+/// The version that a tag names. A number alone is one, too: no heading is read here, in which it may be anything.
+fn version_of(tag: &str) -> Option<String> {
+    static SINGLE: LazyLock<Regex> = LazyLock::new(|| {
+        compiled(r"(?i)^(?:[a-z][a-z0-9_.-]*[-_/])?v?(?P<number>[0-9]+(?:[-._]?(?:a|b|rc)[0-9]+)?)$")
+    });
+    of_heading(tag)
+        .map(|title| title.version)
+        .or_else(|| SINGLE.captures(tag).map(|found| found["number"].to_owned()))
+}
+
 /// Whether the notes' version is a tag's, or comes after it; what is not released yet comes after every one. `None` when
 /// the tag names no version.
 pub fn is_since(told: Option<&str>, tag: &str) -> Option<bool> {
-    let bound = Order::of(&of_heading(tag)?.version)?;
+    let bound = Order::of(&version_of(tag)?)?;
     Some(told.and_then(Order::of).is_none_or(|told| told >= bound))
 }
 
-/// Whether the notes' version is the one that a tag names.
-pub fn is_same(told: &str, tag: &str) -> bool {
-    let bound = of_heading(tag).and_then(|title| Order::of(&title.version));
-    bound.is_some() && bound == Order::of(told)
+/// Whether the notes' version is the one that a tag names, or of its series: `5.1` of `5`.
+pub fn is_of(told: &str, tag: &str) -> bool {
+    let Some(version) = version_of(tag) else {
+        return false;
+    };
+    let Some(bound) = Order::of(&version) else {
+        return false;
+    };
+    let is_series = bound.pre == Pre::Final && bound.post.is_none() && bound.dev == Dev::None;
+    Order::of(told) == Some(bound) || is_series && extends(told, &version)
 }
 
 #[cfg(test)]
@@ -155,13 +171,27 @@ mod tests {
             (Some("unreleased"), "2.9.0", Some(true)),
             (None, "2.9.0", Some(true)),
             (Some("2024-02-01"), "2024-01-15", Some(true)),
+            (Some("5.0.0"), "5", Some(true)),
+            (Some("4.9"), "v5", Some(false)),
+            (Some("5.1"), "lint-5", Some(true)),
+            (Some("5.0b1"), "5", Some(false)),
+            (Some("5.0b2"), "5b1", Some(true)),
             (Some("1.0"), "nightly", None),
         ] {
             assert_eq!(is_since(told, tag), since, "{told:?} {tag}");
         }
-        assert!(is_same("2.30.0", "v2.30"));
-        assert!(is_same("1.0.0-rc.1", "v1.0.0rc1"));
-        assert!(!is_same("1.0.0", "1.0.0rc1"));
-        assert!(!is_same("unreleased", "nightly"));
+        for (told, tag, is) in [
+            ("2.30.0", "v2.30", true),
+            ("1.0.0-rc.1", "v1.0.0rc1", true),
+            ("1.0.0", "1.0.0rc1", false),
+            ("unreleased", "nightly", false),
+            ("5.0.0", "5", true),
+            ("5.1", "v5", true),
+            ("15.1", "5", false),
+            ("5.1", "5.0", false),
+            ("5.1", "5rc1", false),
+        ] {
+            assert_eq!(is_of(told, tag), is, "{told} {tag}");
+        }
     }
 }
