@@ -16,7 +16,7 @@ use super::session::Session;
 use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
 use crate::git::Mirror;
-use crate::git::transport::{Transfer, is_url};
+use crate::git::transport::{self, Transfer};
 use crate::mine::release_notes::order::{is_of, is_since};
 use crate::mine::release_notes::resolve::Resolved;
 use crate::mine::release_notes::run::{Notes, Settings, notes};
@@ -98,7 +98,7 @@ pub(super) async fn run(args: &NotesArgs, session: &Session) -> Result<ExitCode,
     let asking =
         github::asking(&args.github, &source, None, session)?.filter(|asking| asking.about != Enrich::None);
     let mut mirror = settings.mirror.clone();
-    let is_folder = !is_url(&place);
+    let is_folder = transport::url(&place).map_err(PipelineError::from)?.is_none();
     let (mut found, told) = if asking.is_none() && is_folder {
         (here(&settings, session)?, None)
     } else {

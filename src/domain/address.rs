@@ -1,4 +1,15 @@
-//! Addresses as they may be shown and kept: without the user and the password that may stand before the host.
+//! Addresses: their schemes, and how they may be shown and kept, without the user and the password that may stand before
+//! the host.
+
+/// An address's scheme in small letters, and what stands after it; `None` for what is none, such as a path.
+pub fn parts(text: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+        && scheme
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme.then(|| (scheme.to_ascii_lowercase(), rest))
+}
 
 /// A text with every address in it as it may be shown, and kept. What stands before the host goes (a token may stand there
 /// alone); `ssh` keeps the user, whom the other side needs to be told and who is no secret.
@@ -9,9 +20,10 @@ pub fn shown(text: &str) -> String {
         out.push_str(before);
         out.push_str("://");
         let (secret, host) = split(after);
-        if before.ends_with("ssh")
-            && let Some(secret) = secret
-        {
+        let is_ssh = before
+            .get(before.len().saturating_sub(3)..)
+            .is_some_and(|end| end.eq_ignore_ascii_case("ssh"));
+        if is_ssh && let Some(secret) = secret {
             out.push_str(secret.split(':').next().unwrap_or_default());
             out.push('@');
         }
@@ -45,6 +57,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn schemes_are_read_in_any_letters() {
+        for (text, expected) in [
+            ("https://host/a", Some("https host/a")),
+            ("HTTPS://Host/A", Some("https Host/A")),
+            ("git+ssh://host/a", Some("git+ssh host/a")),
+            ("file:///a", Some("file /a")),
+            ("git@host:a/b", None),
+            ("/srv/a://b", None),
+            ("://b", None),
+            ("c:/x", None),
+        ] {
+            let read = parts(text).map(|(scheme, rest)| format!("{scheme} {rest}"));
+            assert_eq!(read.as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
     fn what_stands_before_the_host_is_not_shown() {
         for (text, expected) in [
             ("https://ann:s3cret@host:1/a/b.git", "https://host:1/a/b.git"),
@@ -53,6 +82,8 @@ mod tests {
             ("https://ann:@host/a/b", "https://host/a/b"),
             ("ssh://git@host/a/b", "ssh://git@host/a/b"),
             ("ssh://git:s3cret@host/a/b", "ssh://git@host/a/b"),
+            ("SSH://git:s3cret@host/a/b", "SSH://git@host/a/b"),
+            ("HTTPS://ann:s3cret@host/a/b", "HTTPS://host/a/b"),
             (
                 "fatal: no 'https://s3cret@host/a': see http://x:y@z and more@all",
                 "fatal: no 'https://host/a': see http://z and more@all",

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::transport::SCHEMES;
 use crate::domain::address::shown;
 use crate::domain::ids::CommitSha;
 use crate::domain::path::RepoPath;
@@ -91,6 +92,14 @@ pub enum GitError {
         /// The end of what git said.
         detail: String,
     },
+    /// An address of a kind that is not cloned from.
+    #[error("fetch `{url}`: nothing is cloned over `{scheme}://`")]
+    Scheme {
+        /// The address.
+        url: String,
+        /// Its scheme.
+        scheme: String,
+    },
     /// The git program could not be started or talked to.
     #[error("run `git {command}`: {source}")]
     Spawn {
@@ -143,6 +152,13 @@ impl GitError {
             Self::Transfer { .. } => {
                 "check the address and the network; run the same command again to go on where it stopped"
                     .to_owned()
+            }
+            Self::Scheme { .. } => {
+                let known: Vec<String> = SCHEMES.iter().map(|scheme| format!("`{scheme}://`")).collect();
+                format!(
+                    "what works: {}, `git@host:owner/name`, and the path of a mirror",
+                    known.join(", ")
+                )
             }
             Self::Spawn { .. } => "install git 2.30 or newer, and have it on `PATH`".to_owned(),
             Self::Library { source, .. } if is_refused(source) => {

@@ -32,7 +32,7 @@ pub fn name_in_url(url: &str) -> Option<RepoName> {
     let url = url.strip_suffix(".git").unwrap_or(url);
     // `host/owner/name`, or scp's `user@host:owner/name`; a plain path says nothing by its last two folders.
     let after_host = match url.split_once("://") {
-        Some(("file", _)) => return None,
+        Some((scheme, _)) if scheme.eq_ignore_ascii_case("file") => return None,
         Some((_, rest)) => rest.split_once('/')?.1,
         None => {
             let (_, rest) = url
@@ -78,6 +78,7 @@ mod tests {
             ("https://gitlab.com/group/sub/project", "-"),
             ("/srv/mirrors/requests.git", "-"),
             ("file:///srv/mirrors/requests.git", "-"),
+            ("FILE:///a/b.git", "-"),
             ("../requests", "-"),
             ("", "-"),
         ] {

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::error::GitError;
 use super::mirror::Mirror;
 use super::program::{Settings, git, in_dir, last_words, succeed};
-use crate::domain::address::shown;
+use crate::domain::address::{parts, shown};
 
 /// Refs in one transfer. What a transfer brought stays, so that a killed clone goes on after the last one.
 const BATCH: usize = 1000;
@@ -25,14 +25,29 @@ pub enum Transfer {
     Stopped,
 }
 
-/// Whether a text is an address to clone from, not a path: `https://…`, `ssh://…`, `file://…`, `git@host:owner/name`.
-pub fn is_url(text: &str) -> bool {
-    let scp = text.split_once(':').is_some_and(|(host, rest)| {
+/// The schemes of addresses that git is asked to clone from.
+pub(super) const SCHEMES: &[&str] = &["https", "http", "ssh", "git", "file"];
+
+/// The address to clone from that a text is: `https://…`, `ssh://…`, `file://…`, `git@host:owner/name`; its scheme in small
+/// letters, the only ones that git knows. `None` for a path.
+///
+/// # Errors
+/// [`GitError::Scheme`] for an address of another kind.
+pub fn url(text: &str) -> Result<Option<String>, GitError> {
+    if let Some((scheme, rest)) = parts(text) {
+        return match rest {
+            "" => Ok(None),
+            rest if SCHEMES.contains(&scheme.as_str()) => Ok(Some(format!("{scheme}://{rest}"))),
+            _ => Err(GitError::Scheme {
+                url: shown(text),
+                scheme,
+            }),
+        };
+    }
+    let is_scp = text.split_once(':').is_some_and(|(host, rest)| {
         host.contains('@') && !host.contains('/') && !rest.starts_with('/') && !rest.is_empty()
     });
-    scp || text.split_once("://").is_some_and(|(scheme, rest)| {
-        !rest.is_empty() && ["https", "http", "ssh", "git", "file"].contains(&scheme)
-    })
+    Ok(is_scp.then(|| text.to_owned()))
 }
 
 /// Makes `into` a bare mirror of `url`, or brings the one that is there up to date: all branches, tags and pull-request

@@ -1,7 +1,7 @@
 //! Where GitHub's API is: its own, or an Enterprise Server's.
 
 use super::error::GithubError;
-use crate::domain::address::shown;
+use crate::domain::address::{parts, shown};
 
 /// GitHub's own API.
 pub const GITHUB: &str = "https://api.github.com";
@@ -23,9 +23,7 @@ impl Address {
             address: shown(text),
             why,
         };
-        let (scheme, rest) = text
-            .split_once("://")
-            .ok_or_else(|| bad("it does not begin with `https://`"))?;
+        let (scheme, rest) = parts(text).ok_or_else(|| bad("it does not begin with `https://`"))?;
         let rest = rest.trim_end_matches('/');
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
         let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
@@ -36,7 +34,7 @@ impl Address {
         if text.contains('@') {
             return Err(bad("a user, a password or a token has no place in it"));
         }
-        match scheme {
+        match scheme.as_str() {
             "https" => {}
             "http" if here => {}
             _ => return Err(bad("tokens go over `https://` only")),
@@ -60,7 +58,7 @@ impl Address {
 /// [`GithubError::Address`] when the API's address is none.
 pub fn clone_base(api: &str) -> Result<String, GithubError> {
     let address = Address::read(api)?;
-    Ok(if api.trim_end_matches('/') == GITHUB {
+    Ok(if address.base == GITHUB {
         "https://github.com".to_owned()
     } else {
         address.base
@@ -102,6 +100,10 @@ mod tests {
             "{told}"
         );
         assert_eq!(clone_base(GITHUB).unwrap(), "https://github.com");
+        assert_eq!(
+            clone_base("HTTPS://api.github.com/").unwrap(),
+            "https://github.com"
+        );
         assert_eq!(clone_base("https://h/api/v3").unwrap(), "https://h");
     }
 }

@@ -168,9 +168,12 @@ pub fn mine(context: &Context, settings: &Settings) -> Result<Summary, MineError
 /// # Errors
 /// When there is no such mirror, it cannot be fetched, or its place does not tell its repository.
 pub fn mirror(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoName, bool), MineError> {
-    let (mirror, repo) = place(context, settings)?;
-    let stopped = transport::is_url(&settings.source)
-        && fetch(context, &settings.source, &mirror)? == Transfer::Stopped;
+    let url = transport::url(&settings.source)?;
+    let (mirror, repo) = place(context, settings, url.as_deref())?;
+    let stopped = match &url {
+        Some(url) => fetch(context, url, &mirror)? == Transfer::Stopped,
+        None => false,
+    };
     Ok((mirror, repo, stopped))
 }
 
@@ -196,16 +199,20 @@ fn note(summary: &Summary) -> String {
 }
 
 /// The mirror's folder and its repository, which keeps the spelling that it was first mined under.
-fn place(context: &Context, settings: &Settings) -> Result<(Utf8PathBuf, RepoName), MineError> {
+fn place(
+    context: &Context,
+    settings: &Settings,
+    url: Option<&str>,
+) -> Result<(Utf8PathBuf, RepoName), MineError> {
     let source = &settings.source;
     let no_name = || MineError::NoName {
         mirror: shown(source),
     };
-    if transport::is_url(source) {
+    if let Some(url) = url {
         let repo = settings
             .repo
             .clone()
-            .or_else(|| name::name_in_url(&shown(source)))
+            .or_else(|| name::name_in_url(&shown(url)))
             .ok_or_else(no_name)?;
         let repo = context.store.spelled(&repo)?;
         return Ok((

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fs;
 
-use super::{Transfer, is_url, mirror};
+use super::{Transfer, mirror, url};
 use crate::git::fixture::{Fixture, files};
 use crate::git::{GitError, Mirror, mirror_repo_name};
 
@@ -26,7 +26,7 @@ fn source() -> Fixture {
     fixture
 }
 
-fn url(fixture: &Fixture) -> String {
+fn address(fixture: &Fixture) -> String {
     format!("file://{}", fixture.path().display())
 }
 
@@ -45,7 +45,7 @@ fn a_mirror_follows_its_source() {
     let dir = tempfile::tempdir().unwrap();
     let into = dir.path().join("lines.git");
     assert_eq!(
-        mirror(&url(&source), &into, &silent, &never).unwrap(),
+        mirror(&address(&source), &into, &silent, &never).unwrap(),
         Transfer::Done
     );
     let opened = Mirror::open(&into).unwrap();
@@ -66,7 +66,7 @@ fn a_mirror_follows_its_source() {
     source.set_ref("refs/heads/trunk", next);
     source.remove_ref("refs/heads/gone");
     assert_eq!(
-        mirror(&url(&source), &into, &silent, &never).unwrap(),
+        mirror(&address(&source), &into, &silent, &never).unwrap(),
         Transfer::Done
     );
     let opened = Mirror::open(&into).unwrap();
@@ -82,7 +82,7 @@ fn a_mirror_follows_its_source() {
     assert_eq!(opened.resolve("trunk").unwrap(), next);
     // With nothing new, nothing is transferred.
     let said = std::sync::Mutex::new(0);
-    mirror(&url(&source), &into, &|_| *said.lock().unwrap() += 1, &never).unwrap();
+    mirror(&address(&source), &into, &|_| *said.lock().unwrap() += 1, &never).unwrap();
     assert_eq!(*said.lock().unwrap(), 0);
 }
 
@@ -94,14 +94,14 @@ fn a_stopped_clone_goes_on_where_it_stopped() {
     // The first question lets branches and tags through, the later ones stop.
     let asked = Cell::new(0);
     let stop = || asked.replace(asked.get() + 1) > 0;
-    let first = mirror(&url(&source), &into, &silent, &stop).unwrap();
+    let first = mirror(&address(&source), &into, &silent, &stop).unwrap();
     assert_eq!(first, Transfer::Stopped);
     // What a kill leaves behind is in nobody's way.
     fs::create_dir_all(into.join("objects/pack")).unwrap();
     fs::write(into.join("objects/pack/tmp_pack_x"), "half").unwrap();
     fs::write(into.join("packed-refs.lock"), "").unwrap();
     assert_eq!(
-        mirror(&url(&source), &into, &silent, &never).unwrap(),
+        mirror(&address(&source), &into, &silent, &never).unwrap(),
         Transfer::Done
     );
     assert!(!into.join("objects/pack/tmp_pack_x").exists());
@@ -110,7 +110,7 @@ fn a_stopped_clone_goes_on_where_it_stopped() {
     let begun = dir.path().join("begun.git");
     fs::create_dir_all(begun.join("refs")).unwrap();
     assert_eq!(
-        mirror(&url(&source), &begun, &silent, &never).unwrap(),
+        mirror(&address(&source), &begun, &silent, &never).unwrap(),
         Transfer::Done
     );
 }
@@ -150,25 +150,30 @@ fn a_secret_in_an_address_is_neither_told_nor_kept() {
 
 #[test]
 fn addresses_are_told_from_paths() {
-    for text in [
-        "https://github.com/psf/requests",
-        "ssh://git@host/a/b",
-        "git@github.com:psf/requests.git",
-        "file:///x",
+    for (text, expected) in [
+        ("https://example.org/a/b", Some("https://example.org/a/b")),
+        ("HTTPS://Example.org/A/b", Some("https://Example.org/A/b")),
+        ("ssh://git@host/a/b", Some("ssh://git@host/a/b")),
+        ("git@host:a/b.git", Some("git@host:a/b.git")),
+        ("file:///x", Some("file:///x")),
+        ("/srv/mirrors/x.git", None),
+        ("x.git", None),
+        ("../x", None),
+        ("c:/x", None),
+        ("a@b/c:d", None),
+        ("https://", None),
+        ("", None),
     ] {
-        assert!(is_url(text), "{text}");
+        assert_eq!(url(text).unwrap().as_deref(), expected, "{text}");
     }
-    for text in [
-        "/srv/mirrors/x.git",
-        "x.git",
-        "../x",
-        "c:/x",
-        "a@b/c:d",
-        "ftp://x/y",
-        "https://",
-        "",
-    ] {
-        assert!(!is_url(text), "{text}");
+    for text in ["ftp://ann:s3cret@x/y", "FTP://x/y", "htps://x/y"] {
+        let refused = url(text).unwrap_err();
+        assert!(matches!(refused, GitError::Scheme { .. }), "{text}");
+        assert!(!refused.to_string().contains("s3cret"), "{refused}");
+        assert!(
+            refused.hints()[0].contains("`https://`") && refused.hints()[0].contains("`file://`"),
+            "{text}"
+        );
     }
 }
 
@@ -177,10 +182,10 @@ fn a_mirror_knows_what_it_is_of() {
     let source = source();
     let dir = tempfile::tempdir().unwrap();
     let into = dir.path().join("x");
-    mirror(&url(&source), &into, &silent, &never).unwrap();
+    mirror(&address(&source), &into, &silent, &never).unwrap();
     // A path has no forge to name a repository on; the folder has.
     assert_eq!(mirror_repo_name(&into), None);
     let named = dir.path().join("ada__lines.git");
-    mirror(&url(&source), &named, &silent, &never).unwrap();
+    mirror(&address(&source), &named, &silent, &never).unwrap();
     assert_eq!(mirror_repo_name(&named).unwrap().to_string(), "ada/lines");
 }
