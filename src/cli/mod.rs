@@ -48,6 +48,8 @@ use exit_code::ExitCode;
 use printer::Printer;
 use session::Session;
 
+use crate::domain::address;
+
 /// Reads the command line, does what it says, and tells the shell how it ended.
 pub fn main() -> ProcessCode {
     let cli = match Cli::try_parse() {
@@ -70,15 +72,22 @@ pub fn main() -> ProcessCode {
 
 /// Shows what clap says of the command line: help, the version, or what is wrong with it, with `--json` also as a document.
 fn unread(said: &clap::Error) -> ProcessCode {
-    let _ = said.print();
     if !said.use_stderr() {
+        let _ = said.print();
         return ExitCode::Success.into();
     }
     let printer = Printer {
         json: usage::asks_for_json(std::env::args_os()),
         quiet: false,
     };
-    let error = usage::refusal(&said.render().to_string());
+    let words = said.render().to_string();
+    if address::shown(&words) == words {
+        // In colours, where there are some.
+        let _ = said.print();
+    } else {
+        printer.refused(&words);
+    }
+    let error = usage::refusal(&words);
     printer.document(&error);
     error.exit.into()
 }

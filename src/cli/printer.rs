@@ -1,11 +1,12 @@
-//! The one place that writes to standard output and standard error.
+//! The one place that writes to standard output and standard error. In errors and notes, which echo what was given, no
+//! address keeps its user and its password.
 
 use std::io::{self, IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
 use super::error::CliError;
-use crate::domain::text;
+use crate::domain::{address, text};
 
 /// Writes results, for a person or as one JSON document.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +60,7 @@ impl Printer {
     /// Writes a line for a person to standard error, unless `--quiet`.
     pub fn note(self, text: &str) {
         if !self.quiet {
-            let _ = writeln!(io::stderr(), "{}", text::shown(text));
+            let _ = writeln!(io::stderr(), "{}", text::shown(&address::shown(text)));
         }
     }
 
@@ -68,11 +69,12 @@ impl Printer {
         if !self.json {
             return;
         }
+        let hints: Vec<String> = error.hints.iter().map(|hint| address::shown(hint)).collect();
         let document = serde_json::json!({
             "error": {
                 "kind": error.kind(),
-                "message": error.to_string(),
-                "hints": error.hints,
+                "message": address::shown(&error.to_string()),
+                "hints": hints,
                 "exit_code": error.exit as u8,
             }
         });
@@ -88,7 +90,12 @@ impl Printer {
             told.push_str(hint);
             told.push('\n');
         }
-        let _ = io::stderr().write_all(text::shown(&told).as_bytes());
+        self.refused(&told);
+    }
+
+    /// Writes what is wrong to standard error, also with `--quiet`.
+    pub fn refused(self, told: &str) {
+        let _ = io::stderr().write_all(text::shown(&address::shown(told)).as_bytes());
     }
 }
 

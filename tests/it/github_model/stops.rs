@@ -378,6 +378,11 @@ fn no_user_or_password_of_an_address_is_told_or_kept() {
         &["mine", "--mirror", odd, "--repo", "a/b"],
         &["notes", "--mirror", odd, "--repo", "a/b"],
         &["mine", "--repo", "a/b", "--github-api", api],
+        &["import", "swebench", mirror],
+        &["evaluate", mirror, "--gold"],
+        &["explain", mirror],
+        &["doctor", "--base-image", mirror],
+        &["mine", "--search", "x", "--budget", mirror],
     ] {
         let mut command = quarry(&workspace);
         command
