@@ -9,6 +9,8 @@ use serde::de::DeserializeOwned;
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::session::Session;
+use crate::domain::text::without_line;
+use crate::emit::RunError;
 use crate::emit::annotate::Parent;
 use crate::emit::assemble::{INSTANCES, MANIFEST};
 use crate::emit::instance::Instance;
@@ -75,26 +77,43 @@ fn wanted(args: &SampleArgs) -> Result<Wanted, CliError> {
     Ok(Wanted { confidence, margin })
 }
 
-/// What stands in a file of the version, or in a line of it.
-fn read<T: DeserializeOwned>(args: &SampleArgs, file: &str, bytes: &[u8]) -> Result<T, CliError> {
+/// What is wrong with a file of the version.
+fn wrong(args: &SampleArgs, file: &str, what: &str) -> CliError {
+    let hint = format!(
+        "`quarry emit --verify {}` says what is wrong with it",
+        args.manifest
+    );
+    CliError::input(format!("read `{}/{file}`: {what}", args.manifest), vec![hint])
+}
+
+/// What stands in a file of the version, the first of these bytes on this line of it.
+fn read<T: DeserializeOwned>(
+    args: &SampleArgs,
+    file: &str,
+    first: usize,
+    bytes: &[u8],
+) -> Result<T, CliError> {
     serde_json::from_slice(bytes).map_err(|error| {
-        let hint = format!(
-            "`quarry emit --verify {}` says what is wrong with it",
-            args.manifest
-        );
-        CliError::input(format!("read `{}/{file}`: {error}", args.manifest), vec![hint])
+        // The reader's own lines begin with 1, where it says one at all.
+        let line = first + error.line().saturating_sub(1);
+        wrong(args, file, &format!("line {line}: {}", without_line(&error)))
     })
 }
 
 pub(super) fn run(args: &SampleArgs, session: &Session) -> Result<ExitCode, CliError> {
     let wanted = wanted(args)?;
+    if !args.manifest.is_dir() {
+        let folder = args.manifest.clone();
+        return Err(RunError::NoFolder { folder }.into());
+    }
     let files =
         versions::read(&args.manifest).map_err(|error| CliError::input(error.to_string(), error.hints()))?;
-    let bytes = |file: &str| files.get(file).map(Vec::as_slice).unwrap_or_default();
-    let lines = bytes(INSTANCES).split(|byte| *byte == b'\n');
+    let lines = files.get(INSTANCES).map(Vec::as_slice).unwrap_or_default();
     let rows = lines
-        .filter(|line| !line.is_empty())
-        .map(|line| read(args, INSTANCES, line))
+        .split(|byte| *byte == b'\n')
+        .enumerate()
+        .filter(|(_, line)| !line.is_empty())
+        .map(|(index, line)| read(args, INSTANCES, index + 1, line))
         .collect::<Result<Vec<Instance>, _>>()?;
     if rows.is_empty() {
         let hint = "give the folder of one version: `manifests/<dataset>/<version>`".to_owned();
@@ -103,7 +122,11 @@ pub(super) fn run(args: &SampleArgs, session: &Session) -> Result<ExitCode, CliE
             vec![hint],
         ));
     }
-    let manifest: Manifest = read(args, MANIFEST, bytes(MANIFEST))?;
+    let manifest: Manifest = match files.get(MANIFEST) {
+        None => return Err(wrong(args, MANIFEST, "there is no such file")),
+        Some(bytes) if bytes.trim_ascii().is_empty() => return Err(wrong(args, MANIFEST, "it is empty")),
+        Some(bytes) => read(args, MANIFEST, 1, bytes)?,
+    };
     let stratify = Stratify::from(args.stratify);
     let draw = Draw {
         wanted,

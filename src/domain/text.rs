@@ -54,6 +54,17 @@ pub fn json(document: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
+/// What a reader of JSON says, without the line: that is told by who knows where in a file the reader began.
+pub fn without_line(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let place = format!(" at line {} column {}", error.line(), error.column());
+    match text.strip_suffix(&place) {
+        Some(what) if error.column() > 0 => format!("{what} (column {})", error.column()),
+        Some(what) => what.to_owned(),
+        None => text,
+    }
+}
+
 fn escape(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_escaped) {
         return Cow::Borrowed(text);
@@ -74,6 +85,13 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_is_wrong_with_json_is_told_without_a_line() {
+        let said = |text: &str| without_line(&serde_json::from_str::<Vec<u8>>(text).unwrap_err());
+        assert_eq!(said("\n[1,]"), "trailing comma (column 4)");
+        assert_eq!(said(""), "EOF while parsing a value");
+    }
 
     #[test]
     fn a_strangers_text_is_no_command() {

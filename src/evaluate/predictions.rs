@@ -14,6 +14,7 @@ use serde_json::value::RawValue;
 
 use crate::domain::base64;
 use crate::domain::ids::InstanceId;
+use crate::domain::text::without_line;
 
 mod error;
 
@@ -229,7 +230,7 @@ impl Reader {
             if raw.get().starts_with('"') {
                 match serde_json::from_str::<Bytes>(raw.get()) {
                     Ok(patch) => self.take(line, &id, patch.0, None, None, None),
-                    Err(error) => self.fault(line, &error),
+                    Err(error) => self.fault(line, &without_line(&error)),
                 }
             } else {
                 self.entry(line, Some(&id), raw.get().as_bytes());
@@ -243,7 +244,7 @@ impl Reader {
             Ok(entry) => entry,
             Err(error) => {
                 // The line of a value within the file is the value's own, moved by where it begins.
-                return self.fault(line + error.line().saturating_sub(1), &without_place(&error));
+                return self.fault(line + error.line().saturating_sub(1), &without_line(&error));
             }
         };
         let Some(id) = entry.instance_id.as_deref().or(key) else {
@@ -292,13 +293,6 @@ impl Reader {
             place: format!("line {line}"),
         });
     }
-}
-
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place)
-        .map_or(text.clone(), |what| format!("{what} (column {})", error.column()))
 }
 
 /// The line on which a value of `bytes` begins.

@@ -8,8 +8,8 @@ const TOLD: usize = 5;
 /// One fault of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The line, from 1.
-    pub line: usize,
+    /// The line, from 1; `None` where it is of the whole file.
+    pub line: Option<usize>,
     /// What is wrong there.
     pub what: String,
     /// What to do about it.
@@ -75,10 +75,11 @@ pub enum AnnotateError {
 }
 
 fn told(faults: &[Fault]) -> String {
-    let lines = faults
-        .iter()
-        .map(|fault| format!("line {}: {}", fault.line, fault.what));
-    first(lines, TOLD, "; ")
+    let told = faults.iter().map(|fault| match fault.line {
+        Some(line) => format!("line {line}: {}", fault.what),
+        None => fault.what.clone(),
+    });
+    first(told, TOLD, "; ")
 }
 
 impl AnnotateError {

@@ -77,7 +77,11 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Question>, AnnotateError> {
     let line = |at: usize| 1 + text.bytes().take(at).filter(|byte| *byte == b'\n').count();
     let raw: Raw = toml::from_str(text).map_err(|error| {
         let fault = Fault {
-            line: line(error.span().map_or(0, |span| span.start)),
+            // What is said of the whole text is of no line.
+            line: error
+                .span()
+                .filter(|span| span.start > 0 || span.end < text.len())
+                .map(|span| line(span.start)),
             what: error.message().trim().to_owned(),
             hint: "a question is `[[question]]` with `id`, `text`, `reason`, `ordered` and `answers`; `quarry annotate export` \
                    writes a file of questions to begin with"
@@ -92,7 +96,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Question>, AnnotateError> {
         .filter_map(|question| {
             let at = line(question.span().start);
             fault(question.get_ref(), &mut ids, &mut reasons).map(|(what, hint)| Fault {
-                line: at,
+                line: Some(at),
                 what,
                 hint,
             })
@@ -100,7 +104,7 @@ pub fn parse(file: &str, text: &str) -> Result<Vec<Question>, AnnotateError> {
         .collect();
     if raw.question.is_empty() {
         faults.push(Fault {
-            line: 1,
+            line: None,
             what: "it has no question".to_owned(),
             hint: "add a `[[question]]`".to_owned(),
         });
@@ -245,7 +249,8 @@ mod tests {
                 "line 2: no answer of `a` decides whether an instance stays",
             ),
             (format!("{good}extra = 1\n"), "line 8: "),
-            ("question = []".to_owned(), "line 1: it has no question"),
+            ("question = []".to_owned(), "it has no question"),
+            (String::new(), "missing field `question`"),
         ] {
             let error = parse("q", &text).unwrap_err();
             assert!(

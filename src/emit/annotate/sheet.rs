@@ -214,7 +214,7 @@ pub fn read(
         let before = bytes.get(..error.valid_up_to()).unwrap_or_default();
         let line = before.split(|byte| *byte == b'\n').count();
         one(
-            line,
+            Some(line),
             "it is not UTF-8".to_owned(),
             "save it as `CSV UTF-8`, which spreadsheets offer beside plain CSV",
         )
@@ -228,14 +228,14 @@ pub fn read(
     let mut records = reader.records();
     let Some(Ok(header)) = records.next() else {
         return Err(one(
-            1,
+            None,
             "it is empty".to_owned(),
             "give a sheet that `quarry annotate export` wrote, filled in",
         ));
     };
     let columns = Columns::of(&header, questions).map_err(|name| {
         one(
-            1,
+            Some(1),
             format!("there is no column `{name}`"),
             "give the sheet with the header that `quarry annotate export` wrote, and the same `--questions` as then",
         )
@@ -252,15 +252,15 @@ pub fn read(
         due,
     };
     let lines = Lines::of_text(text);
-    let mut last = 1;
+    let mut line = 1;
     for record in records {
         let Ok(record) = record else { continue };
-        last = record.position().map_or(last, |place| lines.of(place.byte()));
+        line = record.position().map_or(line, |place| lines.of(place.byte()));
         if record.iter().any(|cell| !cell.trim().is_empty()) {
-            filled.row(&columns, &record, last);
+            filled.row(&columns, &record, line);
         }
     }
-    filled.missing(last);
+    filled.missing();
     if filled.faults.is_empty() {
         Ok(filled.sheet)
     } else {
@@ -346,7 +346,7 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn fault(&mut self, line: usize, what: String, hint: impl Into<String>) {
         self.faults.push(Fault {
-            line,
+            line: Some(line),
             what,
             hint: hint.into(),
         });
@@ -427,7 +427,7 @@ impl Reading<'_> {
         self.sheet.rows.insert(id, filled);
     }
 
-    fn missing(&mut self, last: usize) {
+    fn missing(&mut self) {
         let missing: Vec<&InstanceId> = self
             .due
             .keys()
@@ -439,7 +439,7 @@ impl Reading<'_> {
         let named: Vec<String> = missing.iter().take(NAMED).map(|id| format!("`{id}`")).collect();
         let more = missing.len() - named.len();
         let what = format!(
-            "it ends without {}{}",
+            "it has no row of {}{}",
             named.join(", "),
             if more > 0 {
                 format!(" and {more} more")
@@ -447,8 +447,11 @@ impl Reading<'_> {
                 String::new()
             }
         );
-        let hint = "every instance that was asked about has a row; where the sheets are of a sample, give the same `--sample` as at export";
-        self.fault(last, what, hint);
+        self.faults.push(Fault {
+            line: None,
+            what,
+            hint: "every instance that was asked about has a row; where the sheets are of a sample, give the same `--sample` as at export".to_owned(),
+        });
     }
 }
 

@@ -167,7 +167,7 @@ fn every_fault_of_a_sheet_is_told_with_its_line() {
             &|table| table.rows[0][clarity].clear(),
         ),
         (
-            "line 2: nothing was asked about `a__b-1`; line 3: it ends without `quarry-bench__pantry-2`",
+            "line 2: nothing was asked about `a__b-1`; it has no row of `quarry-bench__pantry-2`",
             &|table| "a__b-1".clone_into(&mut table.rows[0][0]),
         ),
         (
@@ -179,10 +179,10 @@ fn every_fault_of_a_sheet_is_told_with_its_line() {
             &|table| "ben".clone_into(&mut table.rows[1][1]),
         ),
         (
-            "line 2: it is about `sample 0.1.0 y`, not `sample 0.1.0 x`; line 3: it ends without `quarry-bench__pantry-2`",
+            "line 2: it is about `sample 0.1.0 y`, not `sample 0.1.0 x`; it has no row of `quarry-bench__pantry-2`",
             &|table| "sample 0.1.0 y".clone_into(&mut table.rows[0][2]),
         ),
-        ("line 2: it ends without `quarry-bench__pantry-12`", &|table| {
+        ("it has no row of `quarry-bench__pantry-12`", &|table| {
             drop(table.rows.pop());
         }),
         ("line 1: there is no column `task-clarity`", &|table| {
@@ -203,7 +203,7 @@ fn every_fault_of_a_sheet_is_told_with_its_line() {
         case.read(b"")
             .unwrap_err()
             .to_string()
-            .ends_with("line 1: it is empty")
+            .ends_with("`s.csv`: it is empty")
     );
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::domain::count::first;
+use crate::domain::text::without_line;
 
 /// How many faults a message names.
 const NAMED: usize = 10;
@@ -151,7 +152,7 @@ pub fn parse(bytes: &[u8], unit: &str) -> (Vec<Published>, Vec<(String, String)>
         Err(error) => {
             // The place within a value is moved by where the value begins.
             let at = line + error.line().saturating_sub(1);
-            faults.push((format!("{unit} {at}"), without_place(&error)));
+            faults.push((format!("{unit} {at}"), without_line(&error)));
         }
     };
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
@@ -159,7 +160,7 @@ pub fn parse(bytes: &[u8], unit: &str) -> (Vec<Published>, Vec<(String, String)>
             Ok(values) => values
                 .into_iter()
                 .for_each(|value| take(line_of(bytes, value), value.get().as_bytes())),
-            Err(error) => faults.push((format!("line {}", error.line()), without_place(&error))),
+            Err(error) => faults.push((format!("line {}", error.line()), without_line(&error))),
         }
     } else {
         for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate() {
@@ -169,13 +170,6 @@ pub fn parse(bytes: &[u8], unit: &str) -> (Vec<Published>, Vec<(String, String)>
         }
     }
     (rows, faults)
-}
-
-fn without_place(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let place = format!(" at line {} column {}", error.line(), error.column());
-    text.strip_suffix(&place)
-        .map_or(text.clone(), |what| format!("{what} (column {})", error.column()))
 }
 
 /// The line on which a value of `bytes` begins.

@@ -171,7 +171,7 @@ fn every_faulty_row_is_told_with_its_line() {
     let error = refused(&text);
     insta::assert_snapshot!(error.to_string().replace("; ", "\n"), @r"
     import `rows.jsonl`: line 8: the column `repo` is there twice (column 22)
-    line 9: invalid type: sequence, expected a row: a JSON object of columns (column 0)
+    line 9: invalid type: sequence, expected a row: a JSON object of columns
     line 1: its `instance_id` must be `a__y-N`, as its `repo` says, and is `c__z-1`
     line 2: its `instance_id` must be `a__y-N`, as its `repo` says, and is `a__y-01`
     line 3: its `base_commit` must be a commit of 40 hex digits

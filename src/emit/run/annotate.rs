@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::named::publish_named;
 use super::{RunError, verify};
 use crate::domain::ids::InstanceId;
+use crate::domain::text::without_line;
 use crate::emit::annotate::child::{Name, child};
 use crate::emit::annotate::form::{self, Page};
 use crate::emit::annotate::judge::{Judged, decide, everything, judge};
@@ -150,23 +151,23 @@ fn read_sample(
     version: &Version,
     files: &Files,
 ) -> Result<Sample, AnnotateError> {
-    let fault = |line, what, command: &str| {
-        let fault = Fault {
-            line,
-            what,
-            hint: format!("draw it again, by the same seed: `{command} > {file}`"),
-        };
-        AnnotateError::text("sample", file.as_str(), fault)
-    };
-    let usual = format!("quarry sample {folder} --seed … --json");
+    let fault = |line, what, hint| AnnotateError::text("sample", file.as_str(), Fault { line, what, hint });
+    // What is no sample may be any file: nothing is to be written over it.
+    let usual = || format!("give the file that `quarry sample {folder} --seed … --json` printed");
+    if bytes.trim_ascii().is_empty() {
+        return Err(fault(None, "it is empty".to_owned(), usual()));
+    }
     let sample: Sample = serde_json::from_slice(bytes)
-        .map_err(|error| fault(error.line().max(1), error.to_string(), &usual))?;
+        .map_err(|error| fault(Some(error.line()), without_line(&error), usual()))?;
     let parent = Parent::of(&version.manifest.dataset, files);
     let draw = Draw {
         parent: parent.clone(),
         ..sample.draw()
     };
-    let command = draw.command(folder.as_str());
+    let again = format!(
+        "draw it again, by the same seed: `{} > {file}`",
+        draw.command(folder.as_str())
+    );
     if sample.parent != parent {
         let named = |of: &Parent| {
             let sha256: String = of.sha256.chars().take(12).collect();
@@ -177,12 +178,12 @@ fn read_sample(
             named(&sample.parent),
             named(&parent)
         );
-        return Err(fault(1, what, &command));
+        return Err(fault(None, what, again));
     }
     let drawn = redraw(&sample.stratify.strata(&version.instances), &draw);
     match sample.fault(&drawn) {
         None => Ok(sample),
-        Some(what) => Err(fault(1, what, &command)),
+        Some(what) => Err(fault(None, what, again)),
     }
 }
 
