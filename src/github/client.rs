@@ -217,6 +217,7 @@ impl Client {
     async fn call(&self, call: Call<'_>) -> Result<((Head, String), Option<Answer>), GithubError> {
         let mut tries = 0;
         let mut limits = 0;
+        let mut was_sent = false;
         loop {
             let passed = self.settings.budget.passed_by(&self.state().spent, call.points());
             if let Some(limit) = passed.filter(|_| !call.goes_on()) {
@@ -224,7 +225,10 @@ impl Client {
                 return Err(GithubError::Budget { what, limit });
             }
             let token = self.token(call).await?;
+            // Not before: a stop, or the budget, may end it while it waits.
+            self.state().spent.repeated += u64::from(was_sent);
             let ended = self.once(token, call).await;
+            was_sent = true;
             let now = self.timer.now();
             let (trouble, last) = match ended {
                 Ended::Answered(head, body) => match self.judge(token, call, &head, &body, now, tries) {
@@ -246,7 +250,6 @@ impl Client {
                     }
                     let soonest = now.checked_add(Duration::from_secs(1)).unwrap_or(now);
                     self.state().purse.rest(token, until.max(soonest));
-                    self.state().spent.repeated += 1;
                 }
                 Trouble::Limited(wait) => {
                     // However little it says: as long as after any other try.
@@ -276,6 +279,7 @@ impl Client {
                         ),
                     });
                     self.state().purse.refuse(token);
+                    was_sent = false;
                 }
                 Trouble::Refused(message) => {
                     return Err(GithubError::Refused {
@@ -300,7 +304,6 @@ impl Client {
         if *tries >= TRIES {
             return Err(unreachable(call, *tries, last));
         }
-        self.state().spent.repeated += 1;
         let wait = wait.unwrap_or_else(|| back_off(*tries - 1, self.noise()));
         self.pause(wait).await
     }

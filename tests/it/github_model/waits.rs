@@ -157,5 +157,7 @@ async fn a_wait_that_a_stop_ends_counts_as_long_as_it_was() {
         .await
         .unwrap_err();
     assert!(matches!(error, GithubError::Stopped), "{error}");
-    assert_eq!(client.spent().waited_seconds, 20);
+    let spent = client.spent();
+    assert_eq!(spent.waited_seconds, 20);
+    assert_eq!((spent.requests, spent.repeated), (1, 0), "nothing was sent again");
 }
