@@ -82,6 +82,8 @@ fn what_was_published_is_verified_again_and_comes_back_as_it_was() {
         published
     );
 
+    damage_is_told_with_its_line(&imported, &temp.path().join("damaged"));
+
     let mut harbor = quarry(&workspace);
     harbor
         .arg("export")
@@ -165,6 +167,34 @@ fn what_was_published_is_verified_again_and_comes_back_as_it_was() {
 
     let (code, told) = gold(&workspace, &[]);
     assert_eq!(code, Some(0), "{told:?}");
+}
+
+/// `quarry sample` on the version with this or that broken in it.
+fn damage_is_told_with_its_line(version: &Path, damaged: &Path) {
+    let whole = |file: &str| fs::read_to_string(version.join(file)).unwrap();
+    let (manifest, instances) = (whole("manifest.json"), whole("instances.jsonl"));
+    fs::create_dir(damaged).unwrap();
+    let told = |manifest: &str, instances: &str| {
+        fs::write(damaged.join("manifest.json"), manifest).unwrap();
+        fs::write(damaged.join("instances.jsonl"), instances).unwrap();
+        let mut sample = quarry(damaged);
+        let output = sample.arg("sample").arg(damaged).args(["--seed", "7"]).output();
+        String::from_utf8(output.unwrap().stderr).unwrap()
+    };
+    for (said, what) in [
+        (
+            told(&manifest, &instances.replacen("\n{", "\n{,", 1)),
+            "instances.jsonl`: line 2: key must be a string",
+        ),
+        (
+            told(&manifest.replacen(':', ";", 1), &instances),
+            "manifest.json`: line 2: expected `:`",
+        ),
+        (told("", &instances), "manifest.json`: it is empty"),
+        (told(&manifest, ""), "find instances in"),
+    ] {
+        assert!(said.contains(what), "{what}: {said}");
+    }
 }
 
 #[test]
