@@ -37,6 +37,7 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
         variants::agree(version, problems);
         docs::row::agree(&version.instances, version.docs.as_deref(), problems);
     }
+    docs::characteristics::agree(manifest, &version.instances, version.docs.is_some(), problems);
     annotate::check::agree(manifest, &trails, version.annotations.as_deref(), problems);
 }
 

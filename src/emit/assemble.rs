@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 use super::canonical;
+use super::docs::characteristics::of_instances;
 use super::entry::{Found, LogEntry, RuleSaid, StageEnded, TestsSaid};
 use super::error::EmitError;
 use super::input::{EmitInput, Step, Verified};
@@ -306,6 +307,12 @@ fn manifest(
     sources.sort_by(|a, b| a.repo.cmp(&b.repo));
     sources.dedup();
     let dataset = &input.recipe.dataset;
+    let is_docs = input.recipe.emission.problem_statement == ProblemStatement::Docs;
+    let characteristics = if is_docs {
+        of_instances(instances.iter())
+    } else {
+        BTreeMap::new()
+    };
     Manifest {
         schema_version: SCHEMA_VERSION,
         dataset: DatasetName {
@@ -331,6 +338,7 @@ fn manifest(
         failures: failures(&selection.log),
         environments,
         variants: variants::entry(&input.recipe),
+        characteristics,
         parent: None,
         annotation: None,
         import: None,

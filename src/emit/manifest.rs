@@ -1,5 +1,7 @@
 //! `manifest.json`: what a version is made of, and how it came to be.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -11,6 +13,7 @@ use crate::domain::variant::Variant;
 use crate::recipe::variants::Policy;
 
 use super::annotate::record::{Annotation, Parent};
+use super::docs::Characteristics;
 
 /// The schema version that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -42,6 +45,10 @@ pub struct Manifest {
     /// The variants that `variants.jsonl` names for each instance; left out when the recipe asks for none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variants: Option<Variants>,
+    /// How large the tasks are, by repository, and of all under the empty name; left out where statements are no
+    /// documentation.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub characteristics: BTreeMap<String, Characteristics>,
     /// The version that this one is a part of; left out when it was made from a recipe directly.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<Parent>,

@@ -10,6 +10,7 @@ use crate::domain::decision::Verdict;
 use crate::domain::ids::{CandidateId, InstanceId, RuleId};
 use crate::emit::assemble::{DOCS, Files, INSTANCES, LOG, MANIFEST, VARIANTS, compress, counts};
 use crate::emit::canonical;
+use crate::emit::docs::characteristics::of_instances;
 use crate::emit::entry::{LogEntry, RuleSaid};
 use crate::emit::error::EmitError;
 use crate::emit::export::Version;
@@ -153,6 +154,10 @@ pub fn child(
     manifest.counts = counts(&log, &funnel, kept.len());
     manifest.funnel = funnel;
     manifest.annotation = Some(annotation);
+    if !manifest.characteristics.is_empty() {
+        let rows = version.instances.iter();
+        manifest.characteristics = of_instances(rows.filter(|row| kept.contains(&row.instance_id)));
+    }
     let json = |file| move |source| EmitError::Json { file, source };
     let mut files: Files = parent
         .iter()

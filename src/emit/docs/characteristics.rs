@@ -3,9 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::domain::diff::file_changes;
 use crate::domain::patch::{ChangeKind, FileChange};
+use crate::emit::assemble::MANIFEST;
+use crate::emit::check::Problem;
+use crate::emit::instance::{Instance, PatchField};
+use crate::emit::manifest::Manifest;
 
 /// What is measured of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,24 +65,51 @@ impl Serialize for Hundredths {
     }
 }
 
+impl<'de> Deserialize<'de> for Hundredths {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the value is between 0 and 10^15"
+    )]
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        let parts = (value * 100.0).round();
+        if (0.0..1e15).contains(&parts) {
+            Ok(Self(parts as u64))
+        } else {
+            Err(serde::de::Error::custom(format!(
+                "{value} is no mean and no share"
+            )))
+        }
+    }
+}
+
 /// The characteristics of some tasks: means and shares to two decimals.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Characteristics {
     /// How many tasks there are.
     pub tasks: u64,
     /// Mean words of the statement.
+    #[schemars(with = "f64", range(min = 0.0))]
     pub mean_words: Hundredths,
     /// Mean files of the gold patch.
+    #[schemars(with = "f64", range(min = 0.0))]
     pub mean_files: Hundredths,
     /// Mean hunks of the gold patch.
+    #[schemars(with = "f64", range(min = 0.0))]
     pub mean_hunks: Hundredths,
     /// Mean lines that the gold patch adds and removes.
+    #[schemars(with = "f64", range(min = 0.0))]
     pub mean_lines: Hundredths,
     /// Tasks that need a new file, in percent.
+    #[schemars(with = "f64", range(min = 0.0, max = 100.0))]
     pub new_files_percent: Hundredths,
     /// Tasks whose gold patch is one file, in percent.
+    #[schemars(with = "f64", range(min = 0.0, max = 100.0))]
     pub single_file_percent: Hundredths,
     /// Tasks whose gold patch edits more than 200 lines, in percent.
+    #[schemars(with = "f64", range(min = 0.0, max = 100.0))]
     pub over_200_lines_percent: Hundredths,
 }
 
@@ -108,6 +141,36 @@ fn of(sizes: &[Size]) -> Characteristics {
         new_files_percent: share(|size| size.new_file),
         single_file_percent: share(|size| size.files == 1),
         over_200_lines_percent: share(|size| size.lines > 200),
+    }
+}
+
+/// The characteristics of a version's instances, whose statements are documentation.
+pub fn of_instances<'i>(instances: impl Iterator<Item = &'i Instance>) -> BTreeMap<String, Characteristics> {
+    let sizes: Vec<(String, Size)> = instances
+        .map(|instance| {
+            let statement = instance.problem_statement.as_deref().unwrap_or_default();
+            let gold = file_changes(&instance.patch_bytes(PatchField::Patch).unwrap_or_default());
+            (instance.repo.to_string(), Size::of(statement, gold.iter()))
+        })
+        .collect();
+    characteristics(&sizes)
+}
+
+/// Says whether what a manifest tells is that of the instances. Manifests of earlier versions tell nothing.
+pub(in crate::emit) fn agree(
+    manifest: &Manifest,
+    instances: &[Instance],
+    is_docs: bool,
+    problems: &mut Vec<Problem>,
+) {
+    let told = &manifest.characteristics;
+    if told.is_empty() {
+        return;
+    }
+    let same = is_docs && *told == of_instances(instances.iter());
+    if !same {
+        let what = "they are not those of the instances";
+        problems.push(Problem::at(MANIFEST, "characteristics", what));
     }
 }
 
@@ -168,5 +231,9 @@ mod tests {
         );
         assert!(table(&groups).lines().nth(1).unwrap().starts_with("all "));
         assert!(characteristics(&[]).is_empty());
+        let text = serde_json::to_string(&groups).unwrap();
+        let read: BTreeMap<String, Characteristics> = serde_json::from_str(&text).unwrap();
+        assert_eq!(read, groups);
+        assert!(serde_json::from_str::<Hundredths>("-0.1").is_err());
     }
 }

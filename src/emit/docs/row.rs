@@ -104,10 +104,18 @@ pub(in crate::emit) fn agree(instances: &[Instance], rows: Option<&[DocsRow]>, p
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::emit::assemble::{assemble, select};
+    use crate::emit::assemble::{Files, MANIFEST, assemble, select};
     use crate::emit::check::check;
-    use crate::emit::{fixture, sums};
+    use crate::emit::docs::characteristics::Hundredths;
+    use crate::emit::manifest::Manifest;
+    use crate::emit::{canonical, fixture, sums};
     use crate::recipe::model::ProblemStatement;
+
+    fn sum_up(files: &mut Files) {
+        files.remove(sums::NAME);
+        let sums = sums::write(files);
+        files.insert(sums::NAME.to_owned(), sums.into_bytes());
+    }
 
     #[test]
     fn a_version_told_by_documentation_is_sound_and_a_changed_mask_is_noticed() {
@@ -130,9 +138,25 @@ mod tests {
             text.contains(r#""directive":"versionadded","version":"0.2""#),
             "{text}"
         );
+        let mut manifest: Manifest = serde_json::from_slice(&files[MANIFEST]).unwrap();
+        let all = manifest.characteristics[""].clone();
+        assert_eq!((all.tasks, all.mean_words), (2, Hundredths(600)));
+        let mut with = |characteristics| {
+            manifest.characteristics = characteristics;
+            let mut other = files.clone();
+            other.insert(MANIFEST.to_owned(), canonical::document(&manifest).unwrap());
+            sum_up(&mut other);
+            check(&other, None).problems
+        };
+        assert_eq!(with(BTreeMap::new()), [], "earlier versions told nothing");
+        let problems = with(BTreeMap::from([(String::new(), all)]));
+        assert!(
+            problems.len() == 1 && problems[0].place == "characteristics",
+            "{problems:?}"
+        );
+
         files.insert(DOCS.to_owned(), text.replacen("\"12\"", "\"13\"", 1).into_bytes());
-        files.remove(sums::NAME);
-        files.insert(sums::NAME.to_owned(), sums::write(&files).into_bytes());
+        sum_up(&mut files);
         let problems = check(&files, None).problems;
         assert!(
             problems.iter().any(|problem| problem.what.contains("unmask")),

@@ -185,6 +185,7 @@ fn assemble(named: &Named, sorted: Sorted) -> Result<Result<(Files, Manifest), I
         failures: vec![],
         environments: vec![],
         variants: None,
+        characteristics: BTreeMap::new(),
         parent: None,
         annotation: None,
         import: Some(import),
