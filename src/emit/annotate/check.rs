@@ -166,15 +166,7 @@ mod tests {
             .collect();
         let named = instances.iter().map(|(id, repo)| (id.clone(), repo.to_string()));
         let drawn = sample(&named.collect::<Vec<_>>(), &draw);
-        let row = |id: &InstanceId| AnnotationRow {
-            instance_id: id.clone(),
-            answers: BTreeMap::new(),
-            remarks: BTreeMap::new(),
-            adjudicated: BTreeMap::new(),
-            adjudication_remarks: String::new(),
-            reasons: vec![],
-        };
-        let rows: Vec<AnnotationRow> = drawn.instances.iter().map(row).collect();
+        let rows: Vec<AnnotationRow> = drawn.instances.iter().cloned().map(AnnotationRow::new).collect();
         assert!(rows.len() > 2 && rows.len() < 20, "{}", rows.len());
         let said = Drawn::from(&drawn);
         let fault = |said: &Drawn, rows: &[AnnotationRow]| other_sample(said, &parent, &instances, rows);

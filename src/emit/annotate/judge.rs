@@ -54,14 +54,7 @@ pub fn judge(questions: &[Question], sheets: &[Sheet]) -> Result<Judged, Annotat
         let rows = of
             .iter()
             .filter_map(|(annotator, sheet)| Some((*annotator, sheet.rows.get(id)?)));
-        let mut row = AnnotationRow {
-            instance_id: id.clone(),
-            answers: BTreeMap::new(),
-            remarks: BTreeMap::new(),
-            adjudicated: BTreeMap::new(),
-            adjudication_remarks: String::new(),
-            reasons: vec![],
-        };
+        let mut row = AnnotationRow::new(id.clone());
         for (annotator, filled) in rows {
             row.answers.insert(annotator.to_owned(), filled.answers.clone());
             if !filled.remarks.is_empty() {
@@ -214,20 +207,17 @@ mod tests {
                 .collect()
         };
         let row = AnnotationRow {
-            instance_id: InstanceId::from("a__b-1"),
             answers: [
                 ("ada".to_owned(), said(["2", "0", "no"])),
                 ("ben".to_owned(), said(["0", "2", "no"])),
             ]
             .into(),
-            remarks: BTreeMap::new(),
             adjudicated: [
                 ("task-clarity".to_owned(), "1".to_owned()),
                 ("test-accuracy".to_owned(), "1".to_owned()),
             ]
             .into(),
-            adjudication_remarks: String::new(),
-            reasons: vec![],
+            ..AnnotationRow::new(InstanceId::from("a__b-1"))
         };
         assert!(reasons(&questions, &row).is_empty());
     }

@@ -57,6 +57,20 @@ pub struct AnnotationRow {
     pub reasons: Vec<String>,
 }
 
+impl AnnotationRow {
+    /// The row of an instance of which nobody said anything.
+    pub fn new(instance_id: InstanceId) -> Self {
+        Self {
+            instance_id,
+            answers: BTreeMap::new(),
+            remarks: BTreeMap::new(),
+            adjudicated: BTreeMap::new(),
+            adjudication_remarks: String::new(),
+            reasons: vec![],
+        }
+    }
+}
+
 /// A number between −1 and 1, kept and written to four decimals: the same bytes on every machine.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Coefficient(i32);

@@ -378,14 +378,9 @@ fn reasons_are_counted_with_their_overlaps_as_the_paper_does() {
             .zip([clarity, tests, other])
             .map(|(question, answer)| (question.id.clone(), answer.to_owned()))
             .collect();
-        let mut row = AnnotationRow {
-            instance_id: InstanceId::from(format!("a__b-{place:03}").as_str()),
-            answers: [("ada".to_owned(), said.clone()), ("ben".to_owned(), said)].into(),
-            remarks: BTreeMap::new(),
-            adjudicated: BTreeMap::new(),
-            adjudication_remarks: String::new(),
-            reasons: vec![],
-        };
+        let id = InstanceId::from(format!("a__b-{place:03}").as_str());
+        let mut row = AnnotationRow::new(id);
+        row.answers = [("ada".to_owned(), said.clone()), ("ben".to_owned(), said)].into();
         row.reasons = super::judge::reasons(&questions, &row);
         row
     };
