@@ -66,7 +66,7 @@ impl From<Stratum> for Stratify {
 
 /// What the sample must be good for.
 fn wanted(args: &SampleArgs) -> Result<Wanted, CliError> {
-    let levels = Level::of(args.confidence).zip(Level::of(args.margin));
+    let levels = Level::nearest(args.confidence).zip(Level::nearest(args.margin));
     let Some((confidence, margin)) = levels.filter(|_| args.confidence > 0.5) else {
         let hint = "`--confidence` lies between 0.5 and 1, `--margin` between 0 and 1: 0.95 and 0.05";
         return Err(CliError::usage(

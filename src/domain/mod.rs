@@ -16,6 +16,7 @@
 //! | [`oracle`] | FAIL_TO_PASS, PASS_TO_PASS, flaky tests and the rest |
 //! | [`strength`] | what of a gold patch its FAIL_TO_PASS run and notice |
 //! | [`rate`] | how often a test passed, with its bounds |
+//! | [`decimal`] | a number that is kept in whole parts of one |
 //! | [`event`] | what a running stage tells whoever watches |
 //! | [`variant`] | a variant of a commit's tree, as it was made |
 //! | [`notes`] | what release notes tell of a pull request |
@@ -37,6 +38,7 @@ pub mod base64;
 pub mod candidate;
 pub mod charset;
 pub mod count;
+pub mod decimal;
 pub mod decision;
 pub mod diff;
 pub mod enriched;

@@ -7,50 +7,17 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::annotate::Parent;
 use super::export::container::quoted;
 use super::instance::Instance;
+use crate::domain::decimal::Decimal;
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{InstanceId, RepoName};
 
 /// A number above 0 and below 1, kept to six decimals: what is written down is what was drawn by, to the last digit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Level(u32);
-
-const WHOLE: f64 = 1_000_000.0;
-
-impl Level {
-    /// The nearest one; `None` where that is 0 or 1, or no number.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the value is between 1 and 999,999"
-    )]
-    pub fn of(value: f64) -> Option<Self> {
-        let parts = (value * WHOLE).round();
-        (1.0..WHOLE).contains(&parts).then_some(Self(parts as u32))
-    }
-
-    /// The number.
-    pub fn value(self) -> f64 {
-        f64::from(self.0) / WHOLE
-    }
-}
-
-impl Serialize for Level {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.value())
-    }
-}
-
-impl<'de> Deserialize<'de> for Level {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = f64::deserialize(deserializer)?;
-        Self::of(value).ok_or_else(|| serde::de::Error::custom(format!("{value} is not above 0 and below 1")))
-    }
-}
+pub type Level = Decimal<1_000_000, 1, 999_999>;
 
 /// What a sample must be good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -284,8 +251,8 @@ mod tests {
 
     fn wanted(confidence: f64, margin: f64) -> Wanted {
         Wanted {
-            confidence: Level::of(confidence).unwrap(),
-            margin: Level::of(margin).unwrap(),
+            confidence: Level::nearest(confidence).unwrap(),
+            margin: Level::nearest(margin).unwrap(),
         }
     }
 
@@ -347,10 +314,6 @@ mod tests {
             r"quarry sample 'a b' --stratify repo --confidence 0.9 --margin 0.123456 --seed 'it'\''s 7' --json"
         );
         assert!(serde_json::from_str::<Sample>(&text.replacen("0.9,", "1.0,", 1)).is_err());
-        assert_eq!(
-            (Level::of(0.0), Level::of(1.0), Level::of(f64::NAN)),
-            (None, None, None)
-        );
     }
 
     #[test]
@@ -385,7 +348,8 @@ mod tests {
         );
         assert!(fault(&|sample| sample.seed.push('8')).contains("by its seed"));
         assert!(
-            fault(&|sample| sample.margin = Level::of(0.9).unwrap()).contains("is not drawn by its seed")
+            fault(&|sample| sample.margin = Level::nearest(0.9).unwrap())
+                .contains("is not drawn by its seed")
         );
         assert!(fault(&|sample| sample.population += 1).contains("its counts"));
     }

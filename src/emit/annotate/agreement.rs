@@ -70,9 +70,9 @@ impl Estimate {
     /// The estimate with its 95 % bounds: z standard errors to both sides, within −1 and 1.
     pub fn bounds(self) -> Kappa {
         Kappa {
-            kappa: Coefficient::of(self.kappa),
-            low: Coefficient::of(self.kappa - Z * self.error),
-            high: Coefficient::of(self.kappa + Z * self.error),
+            kappa: Coefficient::within(self.kappa),
+            low: Coefficient::within(self.kappa - Z * self.error),
+            high: Coefficient::within(self.kappa + Z * self.error),
         }
     }
 }
@@ -149,7 +149,7 @@ mod tests {
                 close(found.error, said.error, &what);
                 let bounds = found.bounds();
                 for (ours, theirs) in [(bounds.low, said.low), (bounds.high, said.high)] {
-                    assert_eq!(ours, Coefficient::of(theirs), "{what}");
+                    assert_eq!(ours, Coefficient::within(theirs), "{what}");
                 }
             }
         }

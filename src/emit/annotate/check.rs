@@ -153,8 +153,8 @@ mod tests {
         };
         let draw = Draw {
             wanted: Wanted {
-                confidence: Level::of(0.9).unwrap(),
-                margin: Level::of(0.3).unwrap(),
+                confidence: Level::nearest(0.9).unwrap(),
+                margin: Level::nearest(0.3).unwrap(),
             },
             stratify: Stratify::Repo,
             seed: "7".into(),

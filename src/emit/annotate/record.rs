@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 use super::questions::Question;
 use super::sheet::sums_hash;
+use crate::domain::decimal::Decimal;
 use crate::domain::ids::InstanceId;
 use crate::domain::rate::Share;
 use crate::emit::assemble::Files;
@@ -71,47 +72,8 @@ impl AnnotationRow {
     }
 }
 
-/// A number between −1 and 1, kept and written to four decimals: the same bytes on every machine.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Coefficient(i32);
-
-const WHOLE: f64 = 10_000.0;
-
-impl Coefficient {
-    /// The nearest one.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the value is between -10,000 and 10,000"
-    )]
-    pub fn of(value: f64) -> Self {
-        // The last digits are the machine's noise.
-        Self(((value.clamp(-1.0, 1.0) * WHOLE * 1e6).round() / 1e6).round() as i32)
-    }
-
-    /// The number.
-    pub fn value(self) -> f64 {
-        f64::from(self.0) / WHOLE
-    }
-}
-
-impl Serialize for Coefficient {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.value())
-    }
-}
-
-impl<'de> Deserialize<'de> for Coefficient {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = f64::deserialize(deserializer)?;
-        if (-1.0..=1.0).contains(&value) {
-            Ok(Self::of(value))
-        } else {
-            Err(serde::de::Error::custom(format!(
-                "{value} is not between -1 and 1"
-            )))
-        }
-    }
-}
+/// A number between −1 and 1, kept and written to four decimals.
+pub type Coefficient = Decimal<10_000, -10_000, 10_000>;
 
 /// Cohen's kappa, with 95 % bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -264,22 +226,4 @@ pub struct Annotation {
     pub reasons: Vec<ReasonCount>,
     /// How many go for exactly which reasons.
     pub combinations: Vec<Combination>,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_short_and_come_back() {
-        let kappa = Kappa {
-            kappa: Coefficient::of(0.419_26),
-            low: Coefficient::of(-1.2),
-            high: Coefficient::of(0.5),
-        };
-        let text = serde_json::to_string(&kappa).unwrap();
-        insta::assert_snapshot!(text, @r#"{"kappa":0.4193,"low":-1.0,"high":0.5}"#);
-        assert_eq!(serde_json::from_str::<Kappa>(&text).unwrap(), kappa);
-        assert!(serde_json::from_str::<Coefficient>("-1.1").is_err());
-    }
 }

@@ -150,7 +150,7 @@ fn among(annotators: &[String], rows: &[AnnotationRow], size: usize, of: One<'_>
             counts
         })
         .collect();
-    fleiss(&things).map(Coefficient::of)
+    fleiss(&things).map(Coefficient::within)
 }
 
 impl Annotation {
