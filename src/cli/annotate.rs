@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::output::must_be_no_address;
 use super::session::Session;
 use crate::emit::Release;
 use crate::emit::annotate::child::Name;
@@ -113,6 +114,7 @@ const fn word(release: Release) -> &'static str {
 }
 
 fn export(args: &ExportSheetsArgs, session: &Session) -> Result<ExitCode, CliError> {
+    must_be_no_address(args.out.as_std_path())?;
     let report = export_sheets(&args.about.about(), &args.annotators, &args.out)?;
     let text = format!(
         "{}: {} instances to look at, {} sheets, {}\n",
@@ -132,6 +134,7 @@ fn export(args: &ExportSheetsArgs, session: &Session) -> Result<ExitCode, CliErr
 }
 
 fn import(args: &ImportSheetsArgs, session: &Session) -> Result<ExitCode, CliError> {
+    must_be_no_address(args.out.as_std_path())?;
     let report = import_sheets(&Import {
         about: args.about.about(),
         sheets: args.sheets.clone(),

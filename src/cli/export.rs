@@ -7,6 +7,7 @@ use clap::{Args, ValueEnum};
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::output::must_be_no_address;
 use super::session::Session;
 use crate::emit::Release;
 use crate::emit::export::Format;
@@ -63,6 +64,7 @@ impl From<FormatArg> for Format {
 }
 
 pub(super) fn run(args: &ExportArgs, session: &Session) -> Result<ExitCode, CliError> {
+    must_be_no_address(args.folder.as_std_path())?;
     let report = export_version(&args.manifest, args.to.into(), &args.folder)?;
     let mut text = String::new();
     for (instance, why) in &report.left_out {

@@ -6,11 +6,15 @@ use std::fs;
 use super::args::InitArgs;
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::output::must_be_no_address;
 use super::session::Session;
 use crate::recipe::SHIPPED;
 use crate::workspace::Workspace;
 
 pub(super) fn run(args: &InitArgs, session: &Session) -> Result<ExitCode, CliError> {
+    if let Some(folder) = &args.folder {
+        must_be_no_address(folder.as_std_path())?;
+    }
     let workspace = match &args.folder {
         Some(folder) => Workspace::at(session.here.join(folder)),
         None if session.is_named => session.workspace.clone(),

@@ -7,15 +7,32 @@ use std::path::{Path, PathBuf};
 use camino::Utf8Path;
 
 use super::error::CliError;
+use crate::domain::address;
 use crate::emit::assemble::MANIFEST;
 use crate::emit::sums::NAME as SUMS;
 use crate::strip::run::StripError;
+
+/// Refuses an address where a file or a folder is to be written: it would become a folder of that name.
+///
+/// # Errors
+/// [`CliError`] when it is one.
+pub(super) fn must_be_no_address(path: &Path) -> Result<(), CliError> {
+    let text = path.to_string_lossy();
+    if address::parts(&text).is_none() {
+        return Ok(());
+    }
+    Err(CliError::input(
+        format!("write `{}`: it is an address", address::shown(&text)),
+        vec!["name a place on this machine".to_owned()],
+    ))
+}
 
 /// Makes sure that a file of this name can be written, and leaves things as they are.
 ///
 /// # Errors
 /// [`CliError`] when its folder is not there or cannot be written, or something else has its name.
 pub(super) fn must_be_writable(path: &Path) -> Result<(), CliError> {
+    must_be_no_address(path)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     let tried = match path.metadata() {
@@ -67,6 +84,7 @@ pub(super) fn must_take_files(folder: &Utf8Path, names: &[&str]) -> Result<(), C
 /// # Errors
 /// [`CliError`] when a folder above the place is a version.
 pub(super) fn must_be_outside_versions(path: &Utf8Path) -> Result<(), CliError> {
+    must_be_no_address(path.as_std_path())?;
     let whole = real(path.as_std_path());
     let is_version = |folder: &&Path| folder.join(MANIFEST).is_file() && folder.join(SUMS).is_file();
     match whole.ancestors().find(is_version) {
@@ -122,6 +140,11 @@ mod tests {
     fn a_folder_for_files_is_no_file_and_in_no_version() {
         let temp = tempfile::tempdir().unwrap();
         let root = Utf8Path::from_path(temp.path()).unwrap();
+        for address in ["https://ann:s3cret@host/a", "FTP://host/a"] {
+            let refused = must_take_files(Utf8Path::new(address), &[]).unwrap_err();
+            assert!(refused.message.contains("host/a`: it is an address"), "{refused}");
+            assert!(!refused.message.contains("s3cret"), "{refused}");
+        }
         std::fs::create_dir_all(root.join("version/in/it")).unwrap();
         std::fs::create_dir_all(root.join("taken/report.json")).unwrap();
         for name in ["version/manifest.json", "version/SHA256SUMS", "file"] {

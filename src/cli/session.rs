@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::args::Global;
 use super::error::CliError;
 use super::exit_code::ExitCode;
+use super::output::must_be_no_address;
 use super::printer::Printer;
 use crate::domain::event::{EventSink, Silent};
 use crate::progress::{Human, JsonLines};
@@ -54,7 +55,10 @@ impl Session {
             })?;
         let workspace = match &global.workspace {
             // Absolute, so that every path below it may be handed to programs that run elsewhere.
-            Some(folder) => Workspace::at(here.join(folder)),
+            Some(folder) => {
+                must_be_no_address(folder.as_std_path())?;
+                Workspace::at(here.join(folder))
+            }
             None => Workspace::find(&here).unwrap_or_else(|| Workspace::at(&here)),
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);

@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::error::CliError;
 use super::exit_code::ExitCode;
-use super::output::{apart, must_be_writable, real};
+use super::output::{apart, must_be_no_address, must_be_writable, real};
 use super::session::Session;
 use super::strip_one::one;
 pub use super::strip_policy::PolicyArgs;
@@ -107,6 +107,9 @@ pub(super) fn run(args: &StripArgs, session: &Session) -> Result<ExitCode, CliEr
         jobs: session.jobs,
         verify_with: args.verify_with.clone(),
     };
+    if let Some(out) = &args.out {
+        must_be_no_address(out)?;
+    }
     if let Some(python) = &settings.verify_with {
         // Before anything is made that would be left half done.
         Judge::start(python)?;

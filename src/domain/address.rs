@@ -11,19 +11,32 @@ pub fn parts(text: &str) -> Option<(String, &str)> {
     is_scheme.then(|| (scheme.to_ascii_lowercase(), rest))
 }
 
+/// The schemes of addresses that are known as such where a path's normal form has left one slash of two.
+const NAMED: [&str; 6] = ["http", "https", "ssh", "git", "ftp", "ftps"];
+
 /// A text with every address in it as it may be shown, and kept. What stands before the host goes (a token may stand there
 /// alone); `ssh` keeps the user, whom the other side needs to be told and who is no secret.
 pub fn shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some((before, after)) = rest.split_once("://") {
+    while let Some(at) = rest.find(":/") {
+        let (before, after) = rest.split_at(at);
+        let (mark, after) = after.split_at(if after.starts_with("://") { 3 } else { 2 });
         out.push_str(before);
-        out.push_str("://");
+        out.push_str(mark);
+        let scheme = before
+            .rsplit(|c: char| !c.is_ascii_alphanumeric())
+            .next()
+            .unwrap_or_default()
+            .to_ascii_lowercase();
+        if mark.len() < 3 && !NAMED.contains(&scheme.as_str()) {
+            rest = after;
+            continue;
+        }
         let (secret, host) = split(after);
-        let is_ssh = before
-            .get(before.len().saturating_sub(3)..)
-            .is_some_and(|end| end.eq_ignore_ascii_case("ssh"));
-        if is_ssh && let Some(secret) = secret {
+        if scheme == "ssh"
+            && let Some(secret) = secret
+        {
             out.push_str(secret.split(':').next().unwrap_or_default());
             out.push('@');
         }
@@ -91,6 +104,9 @@ mod tests {
             ("https://host:443/@scope/name", "https://host:443/@scope/name"),
             ("http://[::1]:80/a@b/c", "http://[::1]:80/a@b/c"),
             ("git@host:a/b.git", "git@host:a/b.git"),
+            ("/w/https:/ann:s3cret@host/a/b", "/w/https:/host/a/b"),
+            ("c:/x/a@b", "c:/x/a@b"),
+            ("file:///a@b/c", "file:///a@b/c"),
             ("/srv/a@b/mirror", "/srv/a@b/mirror"),
             ("", ""),
         ] {

@@ -381,6 +381,7 @@ fn no_user_or_password_of_an_address_is_told_or_kept() {
         &["import", "swebench", mirror],
         &["evaluate", mirror, "--gold"],
         &["explain", mirror],
+        &["export", mirror, "--to", "hf", mirror],
         &["doctor", "--base-image", mirror],
         &["mine", "--search", "x", "--budget", mirror],
     ] {
