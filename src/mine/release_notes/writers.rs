@@ -114,17 +114,19 @@ pub fn forget_shared(writers: &mut Writers, read: &[(Entry, Vec<String>)]) {
 
 /// The lines that a commit removed, with their words.
 struct Past<'s> {
-    lines: Vec<(&'s str, BTreeSet<String>)>,
+    lines: Vec<(&'s str, Wording)>,
     places: HashMap<String, Vec<usize>>,
 }
 
 impl<'s> Past<'s> {
     fn new(gone: &'s [String]) -> Self {
-        let lines: Vec<(&str, BTreeSet<String>)> =
-            gone.iter().map(|line| (line.as_str(), words(line))).collect();
+        let lines: Vec<(&str, Wording)> = gone
+            .iter()
+            .map(|line| (line.as_str(), Wording::of(line)))
+            .collect();
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        for (place, (_, words)) in lines.iter().enumerate() {
-            for word in words {
+        for (place, (_, wording)) in lines.iter().enumerate() {
+            for word in wording.words.keys() {
                 places.entry(word.clone()).or_default().push(place);
             }
         }
@@ -133,12 +135,9 @@ impl<'s> Past<'s> {
 
     /// What a line was before it was reworded: the removed line that shares the most words with it.
     fn before(&self, line: &str) -> Option<&'s str> {
-        let words = words(line);
-        if words.is_empty() {
-            return None;
-        }
+        let wording = Wording::of(line);
         let mut hits: BTreeMap<usize, usize> = BTreeMap::new();
-        for word in &words {
+        for word in wording.words.keys() {
             let places = self.places.get(word).map_or(&[][..], Vec::as_slice);
             if places.len() <= COMMON {
                 for place in places {
@@ -149,37 +148,55 @@ impl<'s> Past<'s> {
         let mut likely: Vec<(usize, usize)> = hits.into_iter().collect();
         likely.sort_by_key(|(place, hits)| (Reverse(*hits), *place));
         let mut likely = likely.into_iter().take(LIKELY).map(|(place, _)| place);
-        let place = likely.find(|place| self.is_alike(&words, *place))?;
+        let place = likely.find(|place| self.is_alike(&wording, *place))?;
         Some(self.lines[place].0)
     }
 
-    /// Whether lines that follow each other, this one among them, hold nearly all of these words, and most of those that
-    /// say what it is about.
-    fn is_alike(&self, words: &BTreeSet<String>, place: usize) -> bool {
+    /// Whether lines that follow each other, this one among them, hold this wording.
+    fn is_alike(&self, wording: &Wording, place: usize) -> bool {
         (place.saturating_sub(WINDOW - 1)..=place).any(|first| {
             let last = (first + WINDOW).min(self.lines.len());
             let window = &self.lines[first..last];
-            let has = |words: &[&String], tenths: usize| {
-                let is_there = |word: &&&String| window.iter().any(|(_, there)| there.contains(**word));
-                words.iter().filter(is_there).count() * 10 >= words.len() * tenths
-            };
-            let all: Vec<&String> = words.iter().collect();
-            let own: Vec<&String> = words
-                .iter()
-                .filter(|word| !FUNCTION.contains(&word.as_str()))
-                .collect();
-            has(&all, ALIKE) && has(&own, ALIKE_OWN)
+            wording.is_among(|word| window.iter().any(|(_, there)| there.words.contains_key(word)))
         })
     }
 }
 
-/// The words of a line, without numbers and markup.
-fn words(line: &str) -> BTreeSet<String> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .map(|word| word.trim_matches('_').to_lowercase())
-        .filter(|word| word.len() > 1 && !word.bytes().all(|byte| byte.is_ascii_digit()))
-        .filter(|word| !MARKUP.contains(&word.as_str()))
-        .collect()
+/// The words of a text, without numbers and markup, each with whether it says what the text is about.
+struct Wording {
+    words: BTreeMap<String, bool>,
+}
+
+impl Wording {
+    /// A text's.
+    fn of(text: &str) -> Self {
+        let words = text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .map(|word| word.trim_matches('_').to_lowercase())
+            .filter(|word| word.len() > 1 && !word.bytes().all(|byte| byte.is_ascii_digit()))
+            .filter(|word| !MARKUP.contains(&word.as_str()))
+            .map(|word| {
+                let is_own = !FUNCTION.contains(&word.as_str());
+                (word, is_own)
+            });
+        Self {
+            words: words.collect(),
+        }
+    }
+
+    /// Whether nearly all of these words, and most of those that say what it is about, are there; a text without words is
+    /// nobody's wording.
+    fn is_among(&self, is_there: impl Fn(&str) -> bool) -> bool {
+        let (mut there, mut own, mut own_there) = (0, 0, 0);
+        for (word, is_own) in &self.words {
+            let found = usize::from(is_there(word));
+            let counts = usize::from(*is_own);
+            there += found;
+            own += counts;
+            own_there += found * counts;
+        }
+        !self.words.is_empty() && there * 10 >= self.words.len() * ALIKE && own_there * 10 >= own * ALIKE_OWN
+    }
 }
 
 #[cfg(test)]
