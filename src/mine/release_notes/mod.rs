@@ -15,7 +15,7 @@
 //! | [`timeline`] | releases, and what each first held |
 //! | [`orphans`] | whose fragments without a number are |
 //! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
-//! | [`writers`] | who wrote a line first, through moves and rewordings |
+//! | [`writers`], `credits` | who wrote a line first, through moves and rewordings, and which lines only thank |
 //! | `slight` | which pull requests change nothing but notes and versions |
 //! | `undone` | which pull requests were reverted |
 //! | [`summary`](mod@summary) | what it comes to |
@@ -23,6 +23,7 @@
 //! | `outline`, `versions`, `kinds`, [`headings`], `references`, `words` | from lines to entries |
 
 mod choice;
+mod credits;
 pub mod fragments;
 pub mod headings;
 mod kinds;

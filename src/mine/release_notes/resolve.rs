@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 use super::model::{Entry, Reference};
 use super::orphans::Orphans;
 use super::timeline::{Timeline, When};
-use super::writers::{Writers, key};
+use super::writers::{Writers, writer_of};
 use crate::domain::ids::RepoName;
 use crate::mine::graph::Node;
 
@@ -308,20 +308,9 @@ impl Known {
         fragments.chain(self.writer(lines)).collect()
     }
 
-    /// Who wrote most of these lines, by their lengths.
-    fn writer(&self, lines: &[&str]) -> Option<u32> {
-        let mut votes: BTreeMap<Option<u32>, usize> = BTreeMap::new();
-        for line in lines {
-            if let Some(key) = key(line)
-                && let Some(writer) = self.lines.get(&key)
-            {
-                *votes.entry(*writer).or_default() += key.len();
-            }
-        }
-        let (writer, _) = votes
-            .into_iter()
-            .max_by_key(|(writer, votes)| (*votes, writer.is_some()))?;
-        writer
+    /// Who wrote the lines that an entry stands on.
+    pub fn writer(&self, lines: &[&str]) -> Option<u32> {
+        writer_of(&self.lines, lines)
     }
 
     fn first_verdict(&self, entry: &Entry, number: u32) -> Verdict {

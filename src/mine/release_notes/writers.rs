@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::credits::credits;
 use super::model::Entry;
 use crate::domain::path::RepoPath;
 
@@ -41,6 +42,9 @@ const FUNCTION: &[&str] = &[
 
 /// For each line of the notes, as [`key`] has it, the pull request that wrote it first, if it was one.
 pub type Writers = HashMap<String, Option<u32>>;
+
+/// How much of some lines each wrote.
+type Votes = BTreeMap<Option<u32>, usize>;
 
 /// What one commit did to the notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -93,6 +97,24 @@ pub fn first_writers(steps: &[Step], most: usize) -> Writers {
         writers.extend(told);
     }
     writers
+}
+
+/// Who wrote most of these lines, by their lengths. Lines that only credit somebody count where nobody knows another one.
+pub fn writer_of(writers: &Writers, lines: &[&str]) -> Option<u32> {
+    let (mut own, mut of_credits) = (Votes::new(), Votes::new());
+    for (line, is_credit) in lines.iter().zip(credits(lines)) {
+        if let Some(key) = key(line)
+            && let Some(writer) = writers.get(&key)
+        {
+            let votes = if is_credit { &mut of_credits } else { &mut own };
+            *votes.entry(*writer).or_default() += key.len();
+        }
+    }
+    let votes = if own.is_empty() { of_credits } else { own };
+    let (writer, _) = votes
+        .into_iter()
+        .max_by_key(|(writer, votes)| (*votes, writer.is_some()))?;
+    writer
 }
 
 /// Forgets the lines that stand in several entries of one file (who is thanked, the head of a table): they would give one
@@ -250,6 +272,20 @@ mod tests {
         let new = "It is now possible to disable the legend";
         let found = first_writers(&[step(1, &[], &[old]), step(2, &[old], &[new])], 40);
         assert_eq!(found[new], Some(2));
+    }
+
+    #[test]
+    fn who_only_adds_a_name_to_the_thanks_did_not_write_an_entry() {
+        let own = "Added the method `read_lines`.";
+        let old = "By `Ada Lines <https://host/ada>`_.";
+        let new = [
+            "By `Ada Lines <https://host/ada>`_ and `Robert Rows the Second",
+            "<https://host/people/bob>`_.",
+        ];
+        let found = first_writers(&[step(1, &[], &[own, old]), step(2, &[old], &new)], 40);
+        assert_eq!((found[own], found[new[0]]), (Some(1), Some(2)));
+        assert_eq!(writer_of(&found, &[own, new[0], new[1]]), Some(1));
+        assert_eq!(writer_of(&found, &["Short.", new[0], new[1]]), Some(2));
     }
 
     #[test]
