@@ -13,6 +13,7 @@
 //! | [`order`] | which version comes after which |
 //! | `pieces`, `rst`, `markdown` | what each line is |
 //! | [`timeline`] | releases, and what each first held |
+//! | [`brought`] | who brought a fragment's words, through other names and out of documents |
 //! | [`orphans`] | whose fragments without a number are |
 //! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
 //! | [`writers`], `credits` | who wrote a line first, through moves and rewordings, and which lines only thank |
@@ -22,6 +23,7 @@
 //! | [`run`] | the shell |
 //! | `outline`, `versions`, `kinds`, [`headings`], `references`, `words` | from lines to entries |
 
+pub mod brought;
 mod choice;
 mod credits;
 pub mod fragments;

@@ -66,6 +66,14 @@ pub fn key(line: &str) -> Option<String> {
     Some(plain(line)).filter(|text| text.len() >= LEAST_LINE)
 }
 
+/// A line without a list's mark: fragments and notes hold the same words.
+pub fn bare(line: &str) -> String {
+    line.trim_start()
+        .trim_start_matches(['-', '*', '+', '•'])
+        .trim()
+        .to_owned()
+}
+
 fn plain(line: &str) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -185,13 +193,14 @@ impl<'s> Past<'s> {
 }
 
 /// The words of a text, without numbers and markup, each with whether it says what the text is about.
-struct Wording {
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wording {
     words: BTreeMap<String, bool>,
 }
 
 impl Wording {
     /// A text's.
-    fn of(text: &str) -> Self {
+    pub(super) fn of(text: &str) -> Self {
         let words = text
             .split(|c: char| !c.is_alphanumeric() && c != '_')
             .map(|word| word.trim_matches('_').to_lowercase())
@@ -204,6 +213,11 @@ impl Wording {
         Self {
             words: words.collect(),
         }
+    }
+
+    /// Whether another text has this wording.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        self.is_among(|word| other.words.contains_key(word))
     }
 
     /// Whether nearly all of these words, and most of those that say what it is about, are there; a text without words is

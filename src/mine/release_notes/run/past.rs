@@ -4,17 +4,18 @@ use std::collections::BTreeSet;
 
 use super::{Owners, Wanted, bare};
 use crate::domain::history::DiffText;
-use crate::domain::patch::Part;
+use crate::domain::patch::{ChangeKind, Part};
 use crate::domain::path::RepoPath;
 use crate::git::edits::Edit;
 use crate::mine::defaults::{is_release_note, part};
 use crate::mine::graph::{Graph, Node};
+use crate::mine::release_notes::brought::{self, Fragment, bringers};
 use crate::mine::release_notes::model::Entry;
 use crate::mine::release_notes::resolve::Known;
 use crate::mine::release_notes::slight::{may_hold_version, only_releases};
 use crate::mine::release_notes::sources::{Source as Notes, decoded};
 use crate::mine::release_notes::undone::is_revert;
-use crate::mine::release_notes::writers::Step;
+use crate::mine::release_notes::writers::{Step, Writers, key};
 use crate::mine::run::MineError;
 use crate::mine::run::landings::Ground;
 use crate::mine::source::{Source as _, TreePair};
@@ -46,6 +47,43 @@ pub(super) fn steps(history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted, 
     steps
 }
 
+/// Every fragment that was added, with the pull request that brought its words. `history` is in the order of commits,
+/// `writers` are those of the notes' lines.
+pub(super) fn brought(
+    history: &[(Node, Edit)],
+    owners: &Owners,
+    wanted: &Wanted,
+    writers: &Writers,
+) -> Vec<(Fragment, Option<u32>)> {
+    let mut steps: Vec<brought::Step> = vec![];
+    for commit in history.chunk_by(|one, other| one.0 == other.0) {
+        let Some((node, _)) = commit.first() else { continue };
+        let mut step = brought::Step {
+            pull: owners.get(node).copied(),
+            ..brought::Step::default()
+        };
+        for (_, edit) in commit {
+            let Some(Notes::Fragment(name)) = wanted.source(&edit.path) else {
+                let gone = edit.removed.iter();
+                let gone = gone.filter_map(|line| key(&bare(&decoded(line))));
+                step.from_documents.extend(gone);
+                continue;
+            };
+            let fragment = |lines: &[Vec<u8>]| {
+                let text = decoded(&lines.join(&b'\n'));
+                Fragment::new(&edit.path, name.number, &text)
+            };
+            match edit.change {
+                ChangeKind::Added => step.added.push(fragment(&edit.added)),
+                ChangeKind::Deleted => step.removed.push(fragment(&edit.removed)),
+                _ => {}
+            }
+        }
+        steps.push(step);
+    }
+    bringers(steps, writers)
+}
+
 /// Those pull requests which nothing but the notes' own history shows to be an entry's, and that change nothing but notes
 /// and versions. Two processes compare all of them.
 pub(super) fn slight(
@@ -58,7 +96,8 @@ pub(super) fn slight(
     let mut tellers: BTreeSet<u32> = BTreeSet::new();
     for (entry, lines) in read {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        tellers.extend(known.tellers(entry, &lines));
+        tellers.extend(known.bringers(entry));
+        tellers.extend(known.writer(&lines));
     }
     let tree = |node: Node| ground.graph.commit(node).tree;
     let pairs: Vec<(u32, TreePair)> = tellers

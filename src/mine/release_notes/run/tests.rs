@@ -333,6 +333,21 @@ fn fragments_without_a_number_are_whose_commits_added_them() {
 }
 
 #[test]
+fn a_fragments_words_stay_whose_they_were_under_another_name() {
+    let mut story = Story::new();
+    story.put("newsfragments/9.misc.md", "Reads lines with one call now.\n");
+    story.land(1, "Read");
+    story.files.remove(b"newsfragments/9.misc.md".as_slice());
+    story.put("newsfragments/9.feature.md", "Read lines with one call now.\n");
+    story.merge(2, "Mend the type");
+    story.files.remove(b"newsfragments/9.feature.md".as_slice());
+    story.put("newsfragments/8.feature.md", "Read lines with one call now.\n");
+    story.land(3, "Mend the number");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @"unreleased feature resolved | 1 fragment+line | Read lines with");
+}
+
+#[test]
 fn towncriers_configuration_tells_folders_and_types_of_today_and_of_the_past() {
     let mut story = Story::new();
     story.put("pyproject.toml", "[tool.towncrier]\ndirectory = \"old\"\n");
