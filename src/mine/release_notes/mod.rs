@@ -17,7 +17,7 @@
 //! | [`orphans`] | whose fragments without a number are |
 //! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
 //! | [`writers`], `credits` | who wrote a line first, through moves and rewordings, and which lines only thank |
-//! | `slight` | which pull requests change nothing but notes and versions |
+//! | `slight` | which pull requests change nothing but notes and versions, or collect notes |
 //! | `undone` | which pull requests were reverted |
 //! | [`summary`](mod@summary) | what it comes to |
 //! | [`run`] | the shell |

@@ -13,7 +13,8 @@
 //!
 //! **The rule.** Only pull requests that landed count, and only those that can be of the entry's version: not one that
 //! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
-//! notes have it in the wrong place). Who changes nothing but release notes and versions tells of others' changes: that it wrote the entry or its fragment does not count. Of what is
+//! notes have it in the wrong place). Who changes nothing but release notes and versions (or many entries, and beside them
+//! no more than documentation) tells of others' changes: that it wrote the entry or its fragment does not count. Of what is
 //! left, every pull request that the entry names is chosen; where it names none, the one with the best evidence: by rank
 //! (`line` comes before `api` for who also names the entry's issue: two words are better than one), then by how many kinds
 //! of evidence it has, then the one that landed first, then the lower number; reverts and backports come last, and before
@@ -186,7 +187,7 @@ pub struct Known {
     pub orphans: Orphans,
     /// Who brought the fragments that are named for numbers.
     pub fragments: Fragments,
-    /// Pull requests that change nothing but release notes and versions.
+    /// Pull requests that change nothing but release notes and versions, or collect notes and tidy documentation.
     pub slight: BTreeSet<u32>,
     /// Who wrote the notes' lines.
     pub lines: Writers,
