@@ -13,16 +13,19 @@
 //! | [`order`] | which version comes after which |
 //! | `pieces`, `rst`, `markdown` | what each line is |
 //! | [`timeline`] | releases, and what each first held |
+//! | [`brought`] | who brought a fragment's words, through other names and out of documents |
 //! | [`orphans`] | whose fragments without a number are |
 //! | [`resolve`], `choice` | which pull requests an entry tells of, and by which rule |
-//! | [`writers`] | who wrote a line first, through moves and rewordings |
-//! | `slight` | which pull requests change nothing but notes and versions |
+//! | [`writers`], `credits` | who wrote a line first, through moves and rewordings, and which lines only thank |
+//! | `slight` | which pull requests change nothing but notes and versions, or collect notes |
 //! | `undone` | which pull requests were reverted |
 //! | [`summary`](mod@summary) | what it comes to |
 //! | [`run`] | the shell |
 //! | `outline`, `versions`, `kinds`, [`headings`], `references`, `words` | from lines to entries |
 
+pub mod brought;
 mod choice;
+mod credits;
 pub mod fragments;
 pub mod headings;
 mod kinds;

@@ -5,7 +5,7 @@
 //! | evidence | what it is |
 //! |---|---|
 //! | `named` | the entry names the pull request itself |
-//! | `fragment` | its commits added the fragment that the entry was made of |
+//! | `fragment` | its commits brought the fragment that the entry was made of (who renames one did not) |
 //! | `api` | the forge says that it closed an issue that the entry names |
 //! | `closes` | its messages say that it closes that issue |
 //! | `line` | its commits wrote the entry's lines into the notes |
@@ -13,21 +13,23 @@
 //!
 //! **The rule.** Only pull requests that landed count, and only those that can be of the entry's version: not one that
 //! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
-//! notes have it in the wrong place). Who changes nothing but release notes and versions tells of others' changes: that it
-//! wrote the entry or its fragment does not count. Of what is left, every pull request that the entry names is chosen; where
-//! it names none, the one with the best evidence: by rank (`line` comes before `api` for who also names the entry's issue:
-//! two words are better than one), then by how many kinds of evidence it has, then the one that landed first, then the
-//! lower number; reverts and backports come last, and before them what was reverted. Of what was reverted and landed again,
-//! the one that stands is chosen, also where the entry names the other. All that were found are kept.
+//! notes have it in the wrong place). Who changes nothing but release notes and versions (or many entries, and beside them
+//! no more than documentation) tells of others' changes: that it wrote the entry or its fragment does not count. Of what is
+//! left, every pull request that the entry names is chosen; where it names none, the one with the best evidence: by rank
+//! (`line` comes before `api` for who also names the entry's issue: two words are better than one), then by how many kinds
+//! of evidence it has, then the one that landed first, then the lower number; reverts and backports come last, and before
+//! them what was reverted. Of what was reverted and landed again, the one that stands is chosen, also where the entry names
+//! the other. All that were found are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::brought::Fragments;
 use super::model::{Entry, Reference};
 use super::orphans::Orphans;
 use super::timeline::{Timeline, When};
-use super::writers::{Writers, key};
+use super::writers::{Writers, writer_of};
 use crate::domain::ids::RepoName;
 use crate::mine::graph::Node;
 
@@ -183,9 +185,9 @@ pub struct Known {
     pub closers: BTreeMap<u32, Vec<u32>>,
     /// Who added fragments that no number is the name of.
     pub orphans: Orphans,
-    /// For each number and type of a fragment the pull requests that added one.
-    pub fragments: BTreeMap<u32, BTreeSet<u32>>,
-    /// Pull requests that change nothing but release notes and versions.
+    /// Who brought the fragments that are named for numbers.
+    pub fragments: Fragments,
+    /// Pull requests that change nothing but release notes and versions, or collect notes and tidy documentation.
     pub slight: BTreeSet<u32>,
     /// Who wrote the notes' lines.
     pub lines: Writers,
@@ -219,11 +221,9 @@ impl Known {
             if self.pulls.contains(&number) {
                 add(number, Evidence::Named);
             }
-            self.fragments
-                .get(&number)
-                .into_iter()
-                .flatten()
-                .for_each(|pull| add(*pull, Evidence::Fragment));
+            for pull in self.fragments.of(number, &entry, &self.slight) {
+                add(pull, Evidence::Fragment);
+            }
             self.closers
                 .get(&number)
                 .into_iter()
@@ -296,32 +296,19 @@ impl Known {
         }
     }
 
-    /// Whom only the notes' own history shows: who wrote an entry's lines, and who added its fragment.
-    pub fn tellers(&self, entry: &Entry, lines: &[&str]) -> BTreeSet<u32> {
+    /// Who brought the fragments that an entry may be made of.
+    pub fn bringers(&self, entry: &Entry) -> BTreeSet<u32> {
         let here = entry
             .references
             .iter()
             .filter(|reference| self.is_here(reference));
-        let fragments = here.filter_map(|reference| self.fragments.get(&reference.number));
-        let orphans = self.orphans.of(entry);
-        let fragments = fragments.flatten().copied().chain(orphans);
-        fragments.chain(self.writer(lines)).collect()
+        let fragments = here.flat_map(|reference| self.fragments.all(reference.number));
+        fragments.chain(self.orphans.of(entry)).collect()
     }
 
-    /// Who wrote most of these lines, by their lengths.
-    fn writer(&self, lines: &[&str]) -> Option<u32> {
-        let mut votes: BTreeMap<Option<u32>, usize> = BTreeMap::new();
-        for line in lines {
-            if let Some(key) = key(line)
-                && let Some(writer) = self.lines.get(&key)
-            {
-                *votes.entry(*writer).or_default() += key.len();
-            }
-        }
-        let (writer, _) = votes
-            .into_iter()
-            .max_by_key(|(writer, votes)| (*votes, writer.is_some()))?;
-        writer
+    /// Who wrote the lines that an entry stands on.
+    pub fn writer(&self, lines: &[&str]) -> Option<u32> {
+        writer_of(&self.lines, lines)
     }
 
     fn first_verdict(&self, entry: &Entry, number: u32) -> Verdict {
@@ -352,6 +339,8 @@ mod tests {
             undone: None,
         };
         let name = "ada/lines".parse().unwrap();
+        let mut fragments = Fragments::default();
+        fragments.add(1, "By its fragment.", Some(11));
         Known {
             repo: Some(name),
             today: Some("ada/rows".parse().unwrap()),
@@ -372,7 +361,7 @@ mod tests {
             .into(),
             closers: [(3, vec![9])].into(),
             orphans: Orphans::default(),
-            fragments: [(1, [11].into())].into(),
+            fragments,
             slight: BTreeSet::new(),
             lines: [
                 ("Who closes it is meant. (#5)".to_owned(), Some(7)),

@@ -11,16 +11,16 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use self::wanted::{Wanted, configurations, home};
-use super::fragments::FragmentName;
+use super::brought::Fragment;
 use super::headings::Headings;
 use super::model::Entry;
-use super::orphans::{self, Orphans};
+use super::orphans;
 use super::resolve::{Known, LandedAt, Resolved};
 use super::sources::{ReleaseBody, Source, decoded, read_document, read_fragment, read_release};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
 use super::undone::undone;
-use super::writers::{first_writers, forget_shared};
+use super::writers::{bare, first_writers, forget_shared};
 use crate::domain::address::shown;
 use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
 use crate::domain::ids::{CommitSha, RepoName};
@@ -37,7 +37,7 @@ use crate::mine::subjects::{read, relations};
 use crate::recipe::notes::NotesRecipe;
 
 /// What reading release notes means: part of the key of what was read.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 /// The longest file, in bytes, that is read as release notes.
 const LONGEST: usize = 16 << 20;
 /// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.
@@ -131,9 +131,9 @@ pub fn notes(settings: &Settings) -> Result<Notes, MineError> {
         (joined(files), (joined(history), known))
     });
     let ((mut read, paths), history, (mut known, owners)) = (files?, history?, known?);
-    learn(&mut known, &history, &owners, &wanted);
     known.lines = first_writers(&past::steps(&history, &owners, &wanted, graph), MOST_LINES);
-    known.orphans = orphans(&history, &owners, &wanted);
+    let brought = past::brought(&history, &owners, &wanted, &known.lines);
+    learn(&mut known, &brought);
     let met = paths.iter().chain(history.iter().map(|(_, edit)| &edit.path));
     let unmatched = wanted.unmatched(&met);
     let lost = lost_fragments(&history, &known.timeline, &wanted, &headings, &read);
@@ -180,14 +180,6 @@ fn slice(lines: &[&str], entry: &Entry) -> Vec<String> {
     let place = |line: u32| usize::try_from(line).unwrap_or(usize::MAX).min(lines.len());
     let (from, to) = (place(entry.place.line.saturating_sub(1)), place(entry.place.last));
     lines[from.min(to)..to].iter().map(|line| bare(line)).collect()
-}
-
-/// A line without a list's mark: fragments and notes hold the same words.
-fn bare(line: &str) -> String {
-    line.trim_start()
-        .trim_start_matches(['-', '*', '+', '•'])
-        .trim()
-        .to_owned()
 }
 
 /// The entries of today's files, each with its lines, and the files.
@@ -365,32 +357,15 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
     Ok((known, owners))
 }
 
-/// What the history of the notes tells of fragments: who added which.
-fn learn(known: &mut Known, history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted) {
-    for (node, edit) in history {
-        if let Some(Source::Fragment(FragmentName {
-            number: Some(number), ..
-        })) = wanted.source(&edit.path)
-            && edit.change == ChangeKind::Added
-            && let Some(owner) = owners.get(node)
-        {
-            known.fragments.entry(number).or_default().insert(*owner);
+/// What the history of the notes tells of fragments: who brought which.
+fn learn(known: &mut Known, brought: &[(Fragment, Option<u32>)]) {
+    for (fragment, pull) in brought {
+        match (fragment.number, pull) {
+            (Some(number), _) => known.fragments.add(number, &fragment.text, *pull),
+            (None, Some(pull)) => known.orphans.add(&fragment.path, &fragment.text, *pull),
+            (None, None) => {}
         }
     }
-}
-
-/// Who added fragments that no number is the name of.
-fn orphans(history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted) -> Orphans {
-    let mut found = Orphans::default();
-    for (node, edit) in history {
-        if edit.change == ChangeKind::Added
-            && let Some(Source::Fragment(FragmentName { number: None, .. })) = wanted.source(&edit.path)
-            && let Some(owner) = owners.get(node)
-        {
-            found.add(&edit.path, &decoded(&edit.added.join(&b'\n')), *owner);
-        }
-    }
-    found
 }
 
 /// Every line that a document of the notes has, or had.

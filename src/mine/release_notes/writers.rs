@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::credits::credits;
 use super::model::Entry;
 use crate::domain::path::RepoPath;
 
@@ -42,6 +43,9 @@ const FUNCTION: &[&str] = &[
 /// For each line of the notes, as [`key`] has it, the pull request that wrote it first, if it was one.
 pub type Writers = HashMap<String, Option<u32>>;
 
+/// How much of some lines each wrote.
+type Votes = BTreeMap<Option<u32>, usize>;
+
 /// What one commit did to the notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Step {
@@ -60,6 +64,14 @@ pub struct Step {
 /// A line as [`Writers`] has it; `None` for one that is too short to tell anything.
 pub fn key(line: &str) -> Option<String> {
     Some(plain(line)).filter(|text| text.len() >= LEAST_LINE)
+}
+
+/// A line without a list's mark: fragments and notes hold the same words.
+pub fn bare(line: &str) -> String {
+    line.trim_start()
+        .trim_start_matches(['-', '*', '+', '•'])
+        .trim()
+        .to_owned()
 }
 
 fn plain(line: &str) -> String {
@@ -95,6 +107,24 @@ pub fn first_writers(steps: &[Step], most: usize) -> Writers {
     writers
 }
 
+/// Who wrote most of these lines, by their lengths. Lines that only credit somebody count where nobody knows another one.
+pub fn writer_of(writers: &Writers, lines: &[&str]) -> Option<u32> {
+    let (mut own, mut of_credits) = (Votes::new(), Votes::new());
+    for (line, is_credit) in lines.iter().zip(credits(lines)) {
+        if let Some(key) = key(line)
+            && let Some(writer) = writers.get(&key)
+        {
+            let votes = if is_credit { &mut of_credits } else { &mut own };
+            *votes.entry(*writer).or_default() += key.len();
+        }
+    }
+    let votes = if own.is_empty() { of_credits } else { own };
+    let (writer, _) = votes
+        .into_iter()
+        .max_by_key(|(writer, votes)| (*votes, writer.is_some()))?;
+    writer
+}
+
 /// Forgets the lines that stand in several entries of one file (who is thanked, the head of a table): they would give one
 /// entry to who wrote another. A line that an item has with the paragraph around it stands there once.
 pub fn forget_shared(writers: &mut Writers, read: &[(Entry, Vec<String>)]) {
@@ -114,17 +144,19 @@ pub fn forget_shared(writers: &mut Writers, read: &[(Entry, Vec<String>)]) {
 
 /// The lines that a commit removed, with their words.
 struct Past<'s> {
-    lines: Vec<(&'s str, BTreeSet<String>)>,
+    lines: Vec<(&'s str, Wording)>,
     places: HashMap<String, Vec<usize>>,
 }
 
 impl<'s> Past<'s> {
     fn new(gone: &'s [String]) -> Self {
-        let lines: Vec<(&str, BTreeSet<String>)> =
-            gone.iter().map(|line| (line.as_str(), words(line))).collect();
+        let lines: Vec<(&str, Wording)> = gone
+            .iter()
+            .map(|line| (line.as_str(), Wording::of(line)))
+            .collect();
         let mut places: HashMap<String, Vec<usize>> = HashMap::new();
-        for (place, (_, words)) in lines.iter().enumerate() {
-            for word in words {
+        for (place, (_, wording)) in lines.iter().enumerate() {
+            for word in wording.words.keys() {
                 places.entry(word.clone()).or_default().push(place);
             }
         }
@@ -133,12 +165,9 @@ impl<'s> Past<'s> {
 
     /// What a line was before it was reworded: the removed line that shares the most words with it.
     fn before(&self, line: &str) -> Option<&'s str> {
-        let words = words(line);
-        if words.is_empty() {
-            return None;
-        }
+        let wording = Wording::of(line);
         let mut hits: BTreeMap<usize, usize> = BTreeMap::new();
-        for word in &words {
+        for word in wording.words.keys() {
             let places = self.places.get(word).map_or(&[][..], Vec::as_slice);
             if places.len() <= COMMON {
                 for place in places {
@@ -149,37 +178,61 @@ impl<'s> Past<'s> {
         let mut likely: Vec<(usize, usize)> = hits.into_iter().collect();
         likely.sort_by_key(|(place, hits)| (Reverse(*hits), *place));
         let mut likely = likely.into_iter().take(LIKELY).map(|(place, _)| place);
-        let place = likely.find(|place| self.is_alike(&words, *place))?;
+        let place = likely.find(|place| self.is_alike(&wording, *place))?;
         Some(self.lines[place].0)
     }
 
-    /// Whether lines that follow each other, this one among them, hold nearly all of these words, and most of those that
-    /// say what it is about.
-    fn is_alike(&self, words: &BTreeSet<String>, place: usize) -> bool {
+    /// Whether lines that follow each other, this one among them, hold this wording.
+    fn is_alike(&self, wording: &Wording, place: usize) -> bool {
         (place.saturating_sub(WINDOW - 1)..=place).any(|first| {
             let last = (first + WINDOW).min(self.lines.len());
             let window = &self.lines[first..last];
-            let has = |words: &[&String], tenths: usize| {
-                let is_there = |word: &&&String| window.iter().any(|(_, there)| there.contains(**word));
-                words.iter().filter(is_there).count() * 10 >= words.len() * tenths
-            };
-            let all: Vec<&String> = words.iter().collect();
-            let own: Vec<&String> = words
-                .iter()
-                .filter(|word| !FUNCTION.contains(&word.as_str()))
-                .collect();
-            has(&all, ALIKE) && has(&own, ALIKE_OWN)
+            wording.is_among(|word| window.iter().any(|(_, there)| there.words.contains_key(word)))
         })
     }
 }
 
-/// The words of a line, without numbers and markup.
-fn words(line: &str) -> BTreeSet<String> {
-    line.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .map(|word| word.trim_matches('_').to_lowercase())
-        .filter(|word| word.len() > 1 && !word.bytes().all(|byte| byte.is_ascii_digit()))
-        .filter(|word| !MARKUP.contains(&word.as_str()))
-        .collect()
+/// The words of a text, without numbers and markup, each with whether it says what the text is about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Wording {
+    words: BTreeMap<String, bool>,
+}
+
+impl Wording {
+    /// A text's.
+    pub(super) fn of(text: &str) -> Self {
+        let words = text
+            .split(|c: char| !c.is_alphanumeric() && c != '_')
+            .map(|word| word.trim_matches('_').to_lowercase())
+            .filter(|word| word.len() > 1 && !word.bytes().all(|byte| byte.is_ascii_digit()))
+            .filter(|word| !MARKUP.contains(&word.as_str()))
+            .map(|word| {
+                let is_own = !FUNCTION.contains(&word.as_str());
+                (word, is_own)
+            });
+        Self {
+            words: words.collect(),
+        }
+    }
+
+    /// Whether another text has this wording.
+    pub(super) fn is_of(&self, other: &Self) -> bool {
+        self.is_among(|word| other.words.contains_key(word))
+    }
+
+    /// Whether nearly all of these words, and most of those that say what it is about, are there; a text without words is
+    /// nobody's wording.
+    fn is_among(&self, is_there: impl Fn(&str) -> bool) -> bool {
+        let (mut there, mut own, mut own_there) = (0, 0, 0);
+        for (word, is_own) in &self.words {
+            let found = usize::from(is_there(word));
+            let counts = usize::from(*is_own);
+            there += found;
+            own += counts;
+            own_there += found * counts;
+        }
+        !self.words.is_empty() && there * 10 >= self.words.len() * ALIKE && own_there * 10 >= own * ALIKE_OWN
+    }
 }
 
 #[cfg(test)]
@@ -233,6 +286,20 @@ mod tests {
         let new = "It is now possible to disable the legend";
         let found = first_writers(&[step(1, &[], &[old]), step(2, &[old], &[new])], 40);
         assert_eq!(found[new], Some(2));
+    }
+
+    #[test]
+    fn who_only_adds_a_name_to_the_thanks_did_not_write_an_entry() {
+        let own = "Added the method `read_lines`.";
+        let old = "By `Ada Lines <https://host/ada>`_.";
+        let new = [
+            "By `Ada Lines <https://host/ada>`_ and `Robert Rows the Second",
+            "<https://host/people/bob>`_.",
+        ];
+        let found = first_writers(&[step(1, &[], &[own, old]), step(2, &[old], &new)], 40);
+        assert_eq!((found[own], found[new[0]]), (Some(1), Some(2)));
+        assert_eq!(writer_of(&found, &[own, new[0], new[1]]), Some(1));
+        assert_eq!(writer_of(&found, &["Short.", new[0], new[1]]), Some(2));
     }
 
     #[test]

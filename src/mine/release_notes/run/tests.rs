@@ -333,6 +333,40 @@ fn fragments_without_a_number_are_whose_commits_added_them() {
 }
 
 #[test]
+fn a_fragments_words_stay_whose_they_were_under_another_name() {
+    let mut story = Story::new();
+    story.put("newsfragments/9.misc.md", "Reads lines with one call now.\n");
+    story.land(1, "Read");
+    story.files.remove(b"newsfragments/9.misc.md".as_slice());
+    story.put("newsfragments/9.feature.md", "Read lines with one call now.\n");
+    story.merge(2, "Mend the type");
+    story.files.remove(b"newsfragments/9.feature.md".as_slice());
+    story.put("newsfragments/8.feature.md", "Read lines with one call now.\n");
+    story.land(3, "Mend the number");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @"unreleased feature resolved | 1 fragment+line | Read lines with");
+}
+
+#[test]
+fn a_release_that_tidies_documentation_tells_of_others_changes_and_a_guide_of_its_own() {
+    let begun = "# Changes\n\n## 1.0 (unreleased)\n\n### Added\n- A guide tells how to read all lines.\n";
+    let mut story = Story::new();
+    story.put("docs/guide.md", "# Guide\n");
+    story.put("CHANGES.md", begun);
+    story.merge(1, "A guide");
+    let released = begun.replace("unreleased", "2030-01-02") + "- Cows say moo since this version.\n";
+    story.put("docs/guide.md", "# The guide\n");
+    story.put("CHANGES.md", &released);
+    story.merge(2, "Release 1.0");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 1 line | A guide tells
+    1.0 feature no-reference |  | Cows say moo
+    ");
+    assert_eq!(read.entries[1].pulls[0].verdict, Verdict::NotesOnly);
+}
+
+#[test]
 fn towncriers_configuration_tells_folders_and_types_of_today_and_of_the_past() {
     let mut story = Story::new();
     story.put("pyproject.toml", "[tool.towncrier]\ndirectory = \"old\"\n");
