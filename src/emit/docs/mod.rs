@@ -18,6 +18,7 @@ pub mod marks;
 pub mod mask;
 mod names;
 mod notebook;
+mod people;
 pub mod reading;
 mod references;
 pub mod render;
