@@ -19,6 +19,7 @@ pub mod mask;
 mod names;
 mod notebook;
 mod people;
+mod prose;
 pub mod reading;
 mod references;
 pub mod render;
