@@ -206,9 +206,12 @@ fn is_colour(before: &str, digits: &str, after: &str) -> bool {
         || lead.ends_with(".. _`")
         || (lead.ends_with('`') && after.starts_with("`_"))
         || after.starts_with('_');
+    // An entry of release notes may begin with its number.
+    let entry = lead.get(1..).unwrap_or_default().trim_start();
+    let is_entry = after.starts_with(':') && matches!(entry, "" | "- " | "* ");
     let may_be_named = last == "in" || lead.ends_with(['(', '[']);
     let tells_colours = words.any(|word| HUES.contains(&word));
-    let is_named = NAMES.contains(&last) || is_link || (may_be_named && !tells_colours);
+    let is_named = NAMES.contains(&last) || is_link || is_entry || (may_be_named && !tells_colours);
     digits.len() == 6 && !is_named
 }
 
