@@ -31,6 +31,7 @@ const SILENT: &[&str] = &[
     "hlist",
     "ifconfig",
     "image",
+    "inheritance-diagram",
     "minigallery",
     "module",
     "only",
