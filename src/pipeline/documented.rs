@@ -9,7 +9,7 @@ use super::source::MinedSource;
 use crate::domain::candidate::{Candidate, DiffSource};
 use crate::domain::charset;
 use crate::domain::ids::CandidateId;
-use crate::domain::patch::{FileChange, Part};
+use crate::domain::patch::{EntryKind, FileChange, Part};
 use crate::emit::docs::characteristics::Size;
 use crate::emit::docs::{
     Characteristics, DocsFile, DocsTask, Reads, SourcePair, characteristics, hints, reads, render, text_lines,
@@ -89,7 +89,9 @@ pub(super) fn counted(
         for candidate in own {
             let told: Vec<(&FileChange, Reads)> = files(candidate, splitter, Part::Docs)
                 .map(|file| (file, reads(&file.path)))
-                .filter(|(file, reads)| file.hunks > 0 && *reads != Reads::Nothing)
+                .filter(|(file, reads)| {
+                    file.entry == EntryKind::File && file.hunks > 0 && *reads != Reads::Nothing
+                })
                 .collect();
             if told.is_empty() {
                 continue;
@@ -97,10 +99,15 @@ pub(super) fn counted(
             let diff = context.blobs.get(&candidate.diff)?;
             let mut documents = vec![];
             for (file, reads) in told {
-                let (before, after) = if reads == Reads::Sides {
-                    sides(&mirror, candidate, file)?
+                let before = if reads == Reads::Both || file.removed > 0 {
+                    before(&mirror, candidate, file)?
                 } else {
-                    (None, None)
+                    None
+                };
+                let after = if reads == Reads::Both || file.added > 0 {
+                    after(&mirror, candidate, file)?
+                } else {
+                    None
                 };
                 documents.push(document(file, &diff, before, after));
             }
@@ -125,13 +132,28 @@ fn files<'c>(
 type Sides = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 fn sides(mirror: &Mirror, candidate: &Candidate, file: &FileChange) -> Result<Sides, PipelineError> {
-    let after = match candidate.diff_source {
+    Ok((before(mirror, candidate, file)?, after(mirror, candidate, file)?))
+}
+
+fn before(
+    mirror: &Mirror,
+    candidate: &Candidate,
+    file: &FileChange,
+) -> Result<Option<Vec<u8>>, PipelineError> {
+    let path = file.old_path.as_ref().unwrap_or(&file.path);
+    Ok(mirror.read(candidate.merge_base, path)?)
+}
+
+fn after(
+    mirror: &Mirror,
+    candidate: &Candidate,
+    file: &FileChange,
+) -> Result<Option<Vec<u8>>, PipelineError> {
+    let commit = match candidate.diff_source {
         DiffSource::Head => candidate.head,
         DiffSource::Landed => candidate.merge.commit,
     };
-    let old_path = file.old_path.as_ref().unwrap_or(&file.path);
-    let before = mirror.read(candidate.merge_base, old_path)?;
-    Ok((before, mirror.read(after, &file.path)?))
+    Ok(mirror.read(commit, &file.path)?)
 }
 
 fn document(file: &FileChange, diff: &[u8], before: Option<Vec<u8>>, after: Option<Vec<u8>>) -> DocsFile {

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::notebook;
 
 /// Directives whose content is code or output, in reStructuredText and in Markdown with directives.
-const CODE: &[&str] = &[
+pub(super) const CODE: &[&str] = &[
     "code",
     "code-block",
     "code-cell",
@@ -120,15 +120,18 @@ struct Fence {
 /// What is open on one side of a diff.
 #[derive(Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is open or not by itself")]
-struct Side {
+pub(super) struct Side {
     fences: Vec<Fence>,
     /// How far the line is indented whose block of code is open.
     block: Option<usize>,
-    /// Whether the line before was blank, a line of a list's item, an indented line of code, a line of a session.
+    /// How far the words are indented of each list's item that is open.
+    items: Vec<usize>,
+    /// Whether the line before was blank, an indented line of code, a line of a session.
     blank: bool,
-    list: bool,
     indented: bool,
     session: bool,
+    /// Whether HTML's `<pre>` is open.
+    pre: bool,
     /// Whether a cell of code is open.
     cell: bool,
 }
@@ -162,10 +165,10 @@ impl Side {
     }
 
     /// Takes the next line; says whether it is code.
-    fn takes(&mut self, markup: Markup, text: &str) -> bool {
+    pub(super) fn takes(&mut self, markup: Markup, text: &str) -> bool {
         let body = text.trim_end();
         let words = body.trim_start();
-        let indent = body.len() - words.len();
+        let indent = width(&body[..body.len() - words.len()]);
         match markup {
             Markup::Rst => self.rst(words, indent),
             Markup::Markdown => self.markdown(words, indent),
@@ -222,6 +225,11 @@ impl Side {
                 return true;
             }
         }
+        let closes = words.to_ascii_lowercase().contains("</pre>");
+        if self.pre || words.starts_with("<pre>") || words.starts_with("<pre ") {
+            self.pre = !closes;
+            return true;
+        }
         if let Some((mark, length, info)) = fence(words) {
             if mark != ':' || !info.is_empty() {
                 self.fences.push(Fence {
@@ -235,19 +243,50 @@ impl Side {
         if words.is_empty() {
             return false;
         }
-        let item = words.starts_with(['-', '*', '+']) || words.starts_with(|c: char| c.is_ascii_digit());
-        if indent < 4 {
-            self.list = item || (self.list && (indent > 0 || !blank));
-            self.indented = false;
-            return false;
+        let item = item(words);
+        if blank || item.is_some() {
+            self.items.retain(|open| indent >= *open);
         }
-        self.indented = !self.list && (blank || self.indented);
+        let outer = self.items.last().copied().unwrap_or_default();
+        self.indented = indent >= outer + 4 && (blank || self.indented);
+        if let Some(mark) = item
+            && !self.indented
+        {
+            self.items.push(indent + mark);
+        }
         self.indented
     }
 }
 
+/// How far blanks reach; a tab reaches to the next fourth column.
+fn width(blanks: &str) -> usize {
+    blanks.chars().fold(
+        0,
+        |width, c| if c == '\t' { width / 4 * 4 + 4 } else { width + 1 },
+    )
+}
+
+/// How far the words of a list's item stand from its mark (`- words`, `1. words`).
+fn item(words: &str) -> Option<usize> {
+    let digits = words.trim_start_matches(|c: char| c.is_ascii_digit());
+    let mark = match words.len() - digits.len() {
+        0 if words.starts_with(['-', '*', '+']) => 1,
+        length @ 1..=9 if digits.starts_with(['.', ')']) => length + 1,
+        _ => return None,
+    };
+    let rest = &words[mark..];
+    let blanks = width(&rest[..rest.len() - rest.trim_start().len()]);
+    // Words that stand far off are code in the item.
+    match blanks {
+        0 if rest.is_empty() => Some(mark + 1),
+        0 => None,
+        1..=4 => Some(mark + blanks),
+        _ => Some(mark + 1),
+    }
+}
+
 /// A fence's mark, its length and what stands behind it.
-fn fence(words: &str) -> Option<(char, usize, &str)> {
+pub(super) fn fence(words: &str) -> Option<(char, usize, &str)> {
     let mark = words
         .chars()
         .next()
@@ -257,19 +296,52 @@ fn fence(words: &str) -> Option<(char, usize, &str)> {
     (length >= 3 && !info.contains('`')).then(|| (mark, length, info.trim()))
 }
 
-fn is_code(mark: char, info: &str) -> bool {
+/// Whether what stands behind a fence's mark says that code follows.
+pub(super) fn is_code(mark: char, info: &str) -> bool {
     match info.strip_prefix('{') {
         Some(rest) => {
             let name = rest.split(['}', ' ']).next().unwrap_or_default();
-            CODE.contains(&name) || name.starts_with(['.', '='])
+            CODE.contains(&name) || (mark != ':' && name.starts_with(['.', '=']))
         }
         None => mark != ':',
     }
 }
 
-/// The stretches of a line that are code by themselves: between backticks. In reStructuredText single ones hold names and
-/// links; so do those of a role anywhere.
+/// Roles whose text is code, and no name or link.
+const CODE_ROLES: &[&str] = &[
+    "bash", "c", "code", "command", "console", "cpp", "css", "envvar", "file", "html", "js", "kbd",
+    "literal", "makevar", "math", "mimetype", "option", "program", "py", "python", "r", "regexp", "rst",
+    "samp", "sh", "shell",
+];
+/// Elements of HTML whose text is code.
+const CODE_ELEMENTS: &[&str] = &["code", "kbd", "pre", "samp", "tt"];
+
+/// The stretches of a line that are code by themselves: between backticks, and in some elements of HTML.
 pub(super) fn spans(line: &str, markup: Markup) -> Vec<Range<usize>> {
+    let mut found = backticks(line, markup);
+    if !line.contains("</") {
+        return found;
+    }
+    let lowered = line.to_ascii_lowercase();
+    for name in CODE_ELEMENTS {
+        let (open, close) = (format!("<{name}"), format!("</{name}>"));
+        let mut at = 0;
+        while let Some(start) = lowered[at..].find(&open).map(|start| at + start) {
+            at = start + open.len();
+            if lowered[at..].starts_with(['>', ' '])
+                && let Some(length) = lowered[at..].find(&close)
+            {
+                at += length + close.len();
+                found.push(start..at);
+            }
+        }
+    }
+    found
+}
+
+/// The stretches of a line between backticks that are code. In reStructuredText single ones hold names and links; so do
+/// those of most roles anywhere.
+pub(super) fn backticks(line: &str, markup: Markup) -> Vec<Range<usize>> {
     let mut found = vec![];
     let bytes = line.as_bytes();
     let run = |at: usize| bytes[at..].iter().take_while(|byte| **byte == b'`').count();
@@ -290,14 +362,27 @@ pub(super) fn spans(line: &str, markup: Markup) -> Vec<Range<usize>> {
             continue;
         }
         let end = close + length;
-        let is_role = at > 0 && matches!(bytes[at - 1], b':' | b'}');
+        let role = role(&line[..at]);
         let is_link = bytes.get(end) == Some(&b'_');
-        if length > 1 || (markup != Markup::Rst && !is_role && !is_link) {
+        let is_code_role = role.is_some_and(|role| CODE_ROLES.contains(&role));
+        if length > 1 || is_code_role || (markup != Markup::Rst && role.is_none() && !is_link) {
             found.push(at..end);
         }
         at = end;
     }
     found
+}
+
+/// The name of the role that ends a text (`:code:`, `{code}`), without its domain.
+fn role(before: &str) -> Option<&str> {
+    let (open, inner) = match before.strip_suffix('}') {
+        Some(inner) => ('{', inner),
+        None => (':', before.strip_suffix(':')?),
+    };
+    let is_name = |c: char| c.is_alphanumeric() || "-_.+".contains(c);
+    let start = inner.trim_end_matches(is_name).len();
+    let is_open = inner[..start].ends_with(open) || inner[..start].ends_with(':');
+    (is_open && start < inner.len()).then_some(&inner[start..])
 }
 
 #[cfg(test)]
@@ -346,8 +431,31 @@ mod tests {
                 "+  eight"
             ]
         );
+        let html = "--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n+<pre class=\"x\">\n+one\n+\n+</pre>\n+two\n+<pre>three</pre>\n+::: {.four}\n+five\n+:::\n";
+        assert_eq!(lines(html), ["+two", "+::: {.four}", "+five"]);
         let cells = "--- a/n.ipynb\n+++ b/n.ipynb\n@@ -1 +1 @@\n [markdown cell]\n one\n [code cell]\n+two\n+[markdown cell]\n+three\n";
         assert_eq!(lines(cells), [" one", "+three"]);
+    }
+
+    #[test]
+    fn an_item_holds_words_and_code_further_in() {
+        let items = "--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n+- one\n+\n+  two\n+\n+      three\n+\n+      four\n+  five\n+10. six\n+\n+    seven\n+\n+        eight\n\
+            +    - nine\n+\n+        ten\n+\n+\t\t\televen\n+end\n+\n+2020 was\n+\n+    twelve\n";
+        let said: Vec<&str> = lines(items).into_iter().filter(|line| line.len() > 1).collect();
+        assert_eq!(
+            said,
+            [
+                "+- one",
+                "+  two",
+                "+  five",
+                "+10. six",
+                "+    seven",
+                "+    - nine",
+                "+        ten",
+                "+end",
+                "+2020 was"
+            ]
+        );
     }
 
     #[test]
@@ -358,15 +466,24 @@ mod tests {
         let line = "+`a` ``b`` :pr:`1` {pr}`2` `c <d>`__ ```e` f``` `";
         assert_eq!(show(line, Markup::Markdown), ["`a`", "``b``", "```e` f```"]);
         assert_eq!(show(line, Markup::Rst), ["``b``", "```e` f```"]);
+        let line = "+:code:`a` {code}`b` so:`c` :py:func:`d` <code>e</code> <coder>f</coder> <TT x=\"y\">g</tt> <pre>";
+        assert_eq!(
+            show(line, Markup::Rst),
+            ["`a`", "`b`", "<code>e</code>", "<TT x=\"y\">g</tt>"]
+        );
+        assert_eq!(
+            show(line, Markup::Markdown),
+            ["`a`", "`b`", "`c`", "<code>e</code>", "<TT x=\"y\">g</tt>"]
+        );
     }
 
     proptest! {
         #[test]
-        fn every_line_of_words_is_a_line(text in r"((diff --git |@@ |--- a/a.md|[+ -])(```|~~~|::|- |>>> |    |`|é|\[code cell\]|\{note\}){0,4}\n){0,9}") {
+        fn every_line_of_words_is_a_line(text in r"((diff --git |@@ |--- a/a.md|[+ -])(```|~~~|::|- |>>> |    |\t|`|é|\[code cell\]|\{note\}|<pre>|</pre>){0,4}\n){0,9}") {
             for words in words(&text) {
                 prop_assert!(text[words.at..].starts_with(words.line));
                 for span in spans(words.line, words.markup) {
-                    prop_assert!(words.line[span].ends_with('`'));
+                    prop_assert!(words.line[span].ends_with(['`', '>']));
                 }
             }
         }

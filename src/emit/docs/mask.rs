@@ -10,7 +10,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::code::{spans, words};
-use super::references::{Reference, references};
+use super::people::people;
+use super::references::{Reference, numbers};
 
 /// One stretch that was masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +29,8 @@ pub fn mask(statement: &str) -> (String, Vec<Masked>) {
     let mut log = vec![];
     for words in words(statement) {
         let code = spans(words.line, words.markup);
-        let mut found = references(words.line);
+        let mut found = numbers(words.line);
+        found.extend(people(words.line));
         found.retain(|one| {
             !code
                 .iter()
@@ -57,7 +59,7 @@ fn hide(one: &Reference, line: &str, at: usize, bytes: &mut [u8], log: &mut Vec<
             other => other,
         })
         .collect();
-    if text.is_ascii() && hidden != text.as_bytes() {
+    if (text.is_ascii() || !one.is_person) && hidden != text.as_bytes() {
         let start = at + one.place.start;
         log.push(Masked {
             at: start as u64,
@@ -146,6 +148,115 @@ mod tests {
     }
 
     #[test]
+    fn links_and_their_targets_are_masked_alike() {
+        for (line, masked) in [
+            ("+see `gh-48`_ and gh-48_.", "+see `gh-00`_ and gh-00_."),
+            ("+.. _gh-48: https://x.org/48", "+.. _gh-00: https://x.org/48"),
+            ("+see `PR 49`_ or `issue 50`_", "+see `PR 00`_ or `issue 00`_"),
+            ("+.. _PR 49: x", "+.. _PR 00: x"),
+            ("+.. _`issue 50`: x", "+.. _`issue 00`: x"),
+            (
+                "+see [PR 49][one], [issue 50](x)",
+                "+see [PR 00][one], [issue 00](x)",
+            ),
+            ("+#53_ and #54__, no #55_a", "+#00_ and #00__, no #55_a"),
+            ("+.. _#53: x", "+.. _#00: x"),
+            ("+.. _`#49`: x", "+.. _`#00`: x"),
+            ("+`@gina`_ and `@gil <x>`_", "+`@xxxx`_ and `@xxx <x>`_"),
+            ("+.. _@gina: x", "+.. _@xxxx: x"),
+        ] {
+            assert_eq!(mask(line).0, masked);
+        }
+    }
+
+    #[test]
+    fn lists_and_ranges_are_masked_whole() {
+        for (line, masked) in [
+            ("+PRs #3/#4, bugs #1/#2/#5", "+PRs #0/#0, bugs #0/#0/#0"),
+            ("+issues 12-14, 6 & 7", "+issues 00-00, 0 & 0"),
+            ("+PRs 3, 4 and 5", "+PRs 0, 0 and 0"),
+            ("+issues 6 & 7, or 12–14", "+issues 0 & 0, or 00–00"),
+            (
+                "+pull requests 5 or 6; Issues: 1, 2, and 3",
+                "+pull requests 0 or 0; Issues: 0, 0, and 0",
+            ),
+            ("+tickets 1–3", "+tickets 0–0"),
+            (
+                "+it issues 2 or 3 requests, 3 issues, bugs 1.5",
+                "+it issues 2 or 3 requests, 3 issues, bugs 1.5",
+            ),
+            ("+a/#3 and a#3/#4", "+a/#3 and a#3/#4"),
+        ] {
+            assert_eq!(mask(line).0, masked);
+        }
+    }
+
+    #[test]
+    fn people_are_masked_and_decorators_are_not() {
+        for (line, masked) in [
+            (
+                "+@ann-b-c, @zoe's, @Bob1: and @eve",
+                "+@xxx-x-x, @xxx's, @xxx0: and @xxx",
+            ),
+            ("+  - @Bob1: the rest", "+  - @xxx0: the rest"),
+            ("+as @ann-b said, it is @zoe's", "+as @xxx-x said, it is @xxx's"),
+            ("+cc @carl/team, @dan/core-x", "+cc @xxxx/xxxx, @xxx/xxxx-x"),
+            (
+                "+by @scope/pkg, use @angular/core",
+                "+by @scope/pkg, use @angular/core",
+            ),
+            ("+@app.route(\"/\")", "+@app.route(\"/\")"),
+            ("+    @pytest.mark.x", "+    @pytest.mark.x"),
+            ("+@property", "+@property"),
+            ("+@timer", "+@timer"),
+            (
+                "+the @timer of it, @media print, @font-face {",
+                "+the @timer of it, @media print, @font-face {",
+            ),
+            (
+                "+a@b-c.org, user@my-host, x@2024-01-01 @2024-01-01",
+                "+a@b-c.org, user@my-host, x@2024-01-01 @2024-01-01",
+            ),
+            (
+                "+<a @click-outside=\"x\">, a[@data], \"@my-scope\"",
+                "+<a @click-outside=\"x\">, a[@data], \"@my-scope\"",
+            ),
+        ] {
+            assert_eq!(mask(line).0, masked);
+        }
+    }
+
+    #[test]
+    fn colours_and_code_in_a_line_stay() {
+        for line in [
+            "+grey is #123456, or #333333 (#000)",
+            "+#fff, #123, #456",
+            "+colours #111, #222 and #333",
+            "+#111 or #abc",
+            "+a blue (#123456)",
+            "+:code:`#12` and :py:samp:`PR 34`",
+            "+<code>#12</code> and <PRE class=\"x\">@ann-b</pre>",
+            "+``a`` {code}`#12`",
+        ] {
+            assert_eq!(mask(line).0, line);
+        }
+        for (line, masked) in [
+            (
+                "+Fixes #123456, #123457 (#123458)",
+                "+Fixes #000000, #000000 (#000000)",
+            ),
+            ("+Add one (#123456, #123457)", "+Add one (#000000, #000000)"),
+            ("+* #123456: one", "+* #000000: one"),
+            (
+                "+#123, #456 and <code>#7</code> #8",
+                "+#000, #000 and <code>#7</code> #0",
+            ),
+        ] {
+            assert_eq!(mask(line).0, masked);
+        }
+    }
+
+    #[test]
     fn code_stays() {
         let statement = "diff --git a/a.md b/a.md\n--- a/a.md\n+++ b/a.md\n@@ -1 +1,6 @@ See #12\n #12\n+```py\n+return \"#12\"  # see #13\n+```\n\
             +So `#14`, but {pr}`15` (#16)\n";
@@ -158,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_log_brings_all_back(text in r"([+ @é#-]{0,2}(#1|:pr:`12`|by @ab|GH-12|,|é|issues 12, 13|\(@c-d\)|```|https://github.com/a/b/pull/3| |x){0,6}\n?){0,5}") {
+        fn the_log_brings_all_back(text in r"([+ @é#-]{0,2}(#1|:pr:`12`|by @ab|GH-12|,|é|issues 12, 13|\(@c-d\)|```|https://github.com/a/b/pull/3| |x|#53_|`|issues 6–7|/#8|\.\. _|: |'s, @b-c|cc @c/t|</?code>|<pre>|:code:| #123456|#abc| ?- |    ){0,6}\n?){0,5}") {
             let (masked, log) = mask(&text);
             prop_assert_eq!(masked.len(), text.len());
             prop_assert_eq!(unmask(&masked, &log), Some(text));

@@ -18,6 +18,8 @@ pub mod marks;
 pub mod mask;
 mod names;
 mod notebook;
+mod people;
+mod prose;
 pub mod reading;
 mod references;
 pub mod render;

@@ -97,7 +97,7 @@ pub(super) fn is_label(line: &str) -> bool {
 }
 
 /// Each cell's text below a line that tells its kind.
-fn cells(bytes: &[u8]) -> Option<String> {
+pub(super) fn cells(bytes: &[u8]) -> Option<String> {
     let notebook: Notebook = serde_json::from_slice(bytes).ok()?;
     let mut out = String::new();
     for cell in notebook.cells()? {

@@ -1,52 +1,36 @@
 //! How many lines of text a change of documentation adds: what there is to read in its statement.
 //!
-//! Text is in documents (reStructuredText, Markdown, plain text), in the cells of notebooks, and in pages of galleries that
-//! are written as Python files. Settings, requirements, style sheets, pictures and outputs of cells hold none; what only
-//! moved, or is only gone, adds none.
+//! Text is in documents (reStructuredText, Markdown, plain text, HTML), in the cells of notebooks, and in pages of galleries
+//! that are written as Python files. Settings, requirements, style sheets, pictures and outputs of cells hold none; nor do
+//! comments, targets and tags, nor directives behind which nothing but paths and options stands. A line whose words stood
+//! there before adds none: what only moved, was wrapped anew, or got other marks, blanks or capitals.
 
 use std::collections::BTreeMap;
 
+use super::notebook;
+use super::prose::{self, Kind};
 use super::render::DocsFile;
-use super::{headings, names, notebook};
 use crate::domain::charset::Charset;
 use crate::domain::path::RepoPath;
-
-/// Documents without an ending.
-const PLAIN: &[&str] = &["readme", "install", "usage", "tutorial", "manual", "faq"];
-/// Python files that tell a documentation's builder what to do.
-const SETTINGS: &[&str] = &["conf.py", "setup.py", "noxfile.py", "conftest.py", "__init__.py"];
 
 /// What of a file has to be known to count its lines of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
     /// Nothing: it holds no text.
     Nothing,
-    /// Its section of the diff.
-    Section,
-    /// The section, and its bytes before and after.
-    Sides,
+    /// Its section of the diff, and its bytes on each side of which the diff shows changed lines.
+    Changed,
+    /// Its section, and its bytes before and after.
+    Both,
 }
 
 /// What has to be known of this file.
 pub fn reads(path: &RepoPath) -> Reads {
-    let name = String::from_utf8_lossy(path.file_name()).to_lowercase();
-    let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
-    match suffix {
-        "rst" | "rest" | "inc" | "md" | "markdown" | "mdx" | "myst" | "qmd" | "rmd" | "adoc" | "asciidoc"
-        | "org" | "textile" | "rdoc" => Reads::Section,
-        "txt" if !headings::is_list(&name) && !is_in_list_folder(path) => Reads::Section,
-        "" if PLAIN.contains(&name.as_str()) => Reads::Section,
-        "ipynb" => Reads::Sides,
-        "py" if !SETTINGS.contains(&name.as_str()) => Reads::Sides,
-        _ => Reads::Nothing,
+    match Kind::of(path) {
+        None => Reads::Nothing,
+        Some(Kind::Notebook) => Reads::Both,
+        Some(_) => Reads::Changed,
     }
-}
-
-fn is_in_list_folder(path: &RepoPath) -> bool {
-    path.components()
-        .rev()
-        .skip(1)
-        .any(|folder| folder == b"requirements" || folder == b"constraints")
 }
 
 /// The lines of text that a change of documentation adds.
@@ -55,11 +39,11 @@ pub fn text_lines(files: &[DocsFile]) -> u64 {
     for file in files {
         let change = change(file);
         added.extend(change.added);
-        for line in change.removed {
-            *removed.entry(line).or_default() += 1;
+        for words in change.removed {
+            *removed.entry(words).or_default() += 1;
         }
     }
-    let is_new = |line: &String| match removed.get_mut(line) {
+    let is_new = |words: &String| match removed.get_mut(words) {
         // It stood somewhere else before.
         Some(left) if *left > 0 => {
             *left -= 1;
@@ -84,7 +68,7 @@ pub fn says_something(statement: &str) -> bool {
     })
 }
 
-/// Lines with words, without blanks around them.
+/// The words of lines that have some.
 #[derive(Default)]
 struct Change {
     added: Vec<String>,
@@ -92,59 +76,97 @@ struct Change {
 }
 
 fn change(file: &DocsFile) -> Change {
-    let whole = file.after.as_deref().or(file.before.as_deref());
-    let charset = Charset::of(whole.unwrap_or(&file.section));
-    match reads(&file.path) {
-        Reads::Nothing => Change::default(),
-        Reads::Section => lines(&charset.decode(&file.section), |_| true, |_| true),
-        Reads::Sides if file.path.has_extension("ipynb") => {
-            let (before, after) = (file.before.as_deref(), file.after.as_deref());
-            let cells = notebook::diff(&file.path.to_string(), before, after).unwrap_or_default();
-            lines(&cells, |_| true, |_| true)
-        }
-        Reads::Sides => {
-            let page = |bytes: &Option<Vec<u8>>| {
-                let text = bytes.as_deref().map(|bytes| charset.decode(bytes));
-                text.map(|text| page(&text)).unwrap_or_default()
-            };
-            let (before, after) = (page(&file.before), page(&file.after));
-            let holds = |page: &[bool], line: usize| page.get(line).copied().unwrap_or_default();
-            lines(
-                &charset.decode(&file.section),
-                |line| holds(&before, line),
-                |line| holds(&after, line),
-            )
-        }
+    let Some(kind) = Kind::of(&file.path) else {
+        return Change::default();
+    };
+    let (before, after) = (file.before.as_deref(), file.after.as_deref());
+    if kind == Kind::Notebook {
+        let Some(cells) = notebook::diff(&file.path.to_string(), before, after) else {
+            return Change::default();
+        };
+        let side = |bytes: Option<&[u8]>| {
+            bytes
+                .and_then(notebook::cells)
+                .map(|text| prose::read(kind, &text))
+        };
+        return lines(&cells, side(before).as_deref(), side(after).as_deref());
     }
+    let charset = Charset::of(after.or(before).unwrap_or(&file.section));
+    let side = |bytes: Option<&[u8]>| bytes.map(|bytes| prose::read(kind, &charset.decode(bytes)));
+    lines(
+        &charset.decode(&file.section),
+        side(before).as_deref(),
+        side(after).as_deref(),
+    )
 }
 
-/// The lines that a diff of one file removes and adds and that have words, of those whose place (from 0) on their side is
-/// one of text.
-fn lines(diff: &str, is_old_text: impl Fn(usize) -> bool, is_new_text: impl Fn(usize) -> bool) -> Change {
-    let mut change = Change::default();
+/// The lines that a diff of one file removes and adds, of those in which something is read: by what is read in each line
+/// of a side, or, where that is not known, by the diff's own lines.
+fn lines(diff: &str, old: Option<&[String]>, new: Option<&[String]>) -> Change {
+    let (mut change, mut run) = (Change::default(), Change::default());
     let mut in_hunk = false;
-    let (mut old, mut new) = (0, 0);
+    let (mut before, mut after) = (0, 0);
     for line in diff.lines() {
         if line.starts_with("diff --git ") {
             in_hunk = false;
         } else if line.starts_with("@@ ") {
             in_hunk = true;
-            (old, new) = (start(line, '-'), start(line, '+'));
+            (before, after) = (start(line, '-'), start(line, '+'));
         } else if in_hunk {
-            let mark = line.chars().next().unwrap_or(' ');
-            let words = line.get(1..).unwrap_or_default().trim();
-            let is_told = words.chars().any(char::is_alphanumeric) && !notebook::is_label(words);
-            if is_told && mark == '+' && is_new_text(new) {
-                change.added.push(words.to_owned());
+            let said = |side: Option<&[String]>, place: usize| {
+                let text = line.get(1..).unwrap_or_default();
+                side.map_or_else(
+                    || words(text),
+                    |side| side.get(place).map(|said| words(said)).unwrap_or_default(),
+                )
+            };
+            match line.chars().next() {
+                Some('+') => {
+                    run.added.push(said(new, after));
+                    after += 1;
+                }
+                Some('-') => {
+                    run.removed.push(said(old, before));
+                    before += 1;
+                }
+                // A remark on the line before.
+                Some('\\') => {}
+                _ => {
+                    change.take(&mut run);
+                    (before, after) = (before + 1, after + 1);
+                }
             }
-            if is_told && mark == '-' && is_old_text(old) {
-                change.removed.push(words.to_owned());
-            }
-            old += usize::from(mark == '-' || mark == ' ');
-            new += usize::from(mark == '+' || mark == ' ');
+            continue;
+        }
+        change.take(&mut run);
+    }
+    change.take(&mut run);
+    change
+}
+
+impl Change {
+    /// Takes the lines of one place, unless they say the same as before.
+    fn take(&mut self, run: &mut Self) {
+        let Self {
+            mut added,
+            mut removed,
+        } = std::mem::take(run);
+        added.retain(|words| !words.is_empty());
+        removed.retain(|words| !words.is_empty());
+        if added.join(" ") != removed.join(" ") {
+            self.added.append(&mut added);
+            self.removed.append(&mut removed);
         }
     }
-    change
+}
+
+/// The words of a text, without marks around them and capitals.
+fn words(text: &str) -> String {
+    let words = text
+        .split(|c: char| !c.is_alphanumeric() && c != '_')
+        .map(|word| word.trim_matches('_'))
+        .filter(|word| !word.is_empty());
+    words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// The place, from 0, of a hunk's first line on a side.
@@ -155,26 +177,6 @@ fn start(head: &str, mark: char) -> usize {
         .next()
         .unwrap_or_default();
     digits.parse::<usize>().unwrap_or_default().saturating_sub(1)
-}
-
-/// Which lines of a Python file are a gallery page's text: its docstring, when that begins with a title, and comments below
-/// a line that begins a block (`# %%`, a row of `#`).
-fn page(text: &str) -> Vec<bool> {
-    let Some(docstring) = names::docstring(text) else {
-        return vec![];
-    };
-    if headings::rst(&names::words(text, &docstring), usize::MAX).is_empty() {
-        return vec![];
-    }
-    let mut in_block = false;
-    let lines = text.lines().enumerate().map(|(place, line)| {
-        let is_row = line.len() >= 20 && line.bytes().all(|byte| byte == b'#');
-        let begins = is_row || line.starts_with("# %%") || line.starts_with("#%%");
-        let is_text = in_block && line.starts_with('#') && !begins;
-        in_block = begins || is_text;
-        is_text || docstring.contains(&place)
-    });
-    lines.collect()
 }
 
 #[cfg(test)]
@@ -202,6 +204,7 @@ mod tests {
             ("docs/a.rst", 2),
             ("docs/a.md", 2),
             ("docs/a.txt", 2),
+            ("docs/a.html", 2),
             ("README", 2),
             ("docs/requirements.txt", 0),
             ("docs/requirements/dev.txt", 0),
@@ -238,6 +241,36 @@ mod tests {
             ..file("a.md", None, None)
         };
         assert_eq!(text_lines(&[latin]), 1);
+    }
+
+    #[test]
+    fn words_that_stood_there_are_nothing_new() {
+        for (before, after, lines) in [
+            ("One thing.\n", "one  `thing`\n", 0),
+            ("one two\nthree\n", "one\ntwo three\n", 0),
+            ("one two\nthree\n", "one\ntwo three four\n", 2),
+            ("one two\n", "two one\n", 1),
+            ("a_b\n", "a-b\n", 1),
+            ("__a__\n", "**a**\n", 0),
+            ("a\n\nb\n\nc\n", "A!\n\nx\n\nC\n", 1),
+        ] {
+            assert_eq!(count("a.md", before, after), lines, "{after}");
+        }
+    }
+
+    #[test]
+    fn what_is_around_a_hunk_says_whether_its_lines_are_read() {
+        let comment = "..\n   a\n   b\n   c\n   d\n   e\n";
+        assert_eq!(count("a.rst", comment, &[comment, "   more\n"].concat()), 0);
+        assert_eq!(count("a.rst", comment, &[comment, "more\n"].concat()), 1);
+        assert_eq!(count("a.rst", ".. one two\n", "one two\n"), 1);
+        assert_eq!(count("a.rst", "one two\n", ".. one two\n"), 0);
+        let head = "---\na: b\nc: d\ne: f\ng: h\n";
+        let document = |key: &str, words: &str| [head, key, "---\n\n\n\n\n", words].concat();
+        assert_eq!(count("a.md", &document("", "x\n"), &document("i: j\n", "x\n")), 0);
+        assert_eq!(count("a.md", &document("", "x\n"), &document("i: j\n", "y\n")), 1);
+        let page = |words: &str| format!("<style>\na\nb\nc\nd\n{words}\n</style>\n<p>{words}</p>\n");
+        assert_eq!(count("a.html", &page("x"), &page("y")), 1);
     }
 
     #[test]
