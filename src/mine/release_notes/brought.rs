@@ -205,9 +205,8 @@ mod tests {
         let mut collects = step(3, &[], &[taken.clone(), own]);
         let gone = ["Reads lines from a file", "with one call of a function."];
         collects.from_documents = gone.map(str::to_owned).into();
-        let renamed = fragment("12.doc.rst", text);
-        let renames = step(4, &[taken], &[renamed]);
-        assert_eq!(pulls(vec![collects, renames]), [Some(1), Some(3), Some(1)]);
+        let moves = step(4, &[taken], &[fragment("12.doc.rst", text)]);
+        assert_eq!(pulls(vec![collects, moves]), [Some(1), Some(3), Some(1)]);
         // A fragment of the same lines that was no document's is who added it.
         assert_eq!(
             pulls(vec![step(5, &[], &[fragment("12.a.rst", text)])]),

@@ -223,16 +223,16 @@ fn without_targets(line: &str) -> String {
     let mut said = String::new();
     let mut rest = line;
     while let Some(at) = rest.find(" <") {
-        let (before, link) = rest.split_at(at);
+        let (before, target) = rest.split_at(at);
         said.push_str(before);
-        let after = link[2..].split_once('>').filter(|(target, after)| {
-            !target.contains('<') && after.starts_with('`') && !after.starts_with("``")
+        let after = target[2..].split_once('>').filter(|(path, after)| {
+            !path.contains('<') && after.starts_with('`') && !after.starts_with("``")
         });
         rest = if let Some((_, after)) = after {
             after
         } else {
             said.push_str(" <");
-            &link[2..]
+            &target[2..]
         };
     }
     said.push_str(rest);
