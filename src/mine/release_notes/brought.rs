@@ -57,6 +57,8 @@ pub struct Step {
     pub added: Vec<Fragment>,
     /// Those that it removed.
     pub removed: Vec<Fragment>,
+    /// What it removed from those that it left.
+    pub cut: Vec<Fragment>,
     /// The lines that it removed from documents, as [`key`] has them.
     pub from_documents: BTreeSet<String>,
 }
@@ -67,14 +69,14 @@ pub fn bringers(steps: Vec<Step>, writers: &Writers) -> Vec<(Fragment, Option<u3
     // A fragment that is gone stays known: another branch may still have it.
     let mut last: BTreeMap<RepoPath, Option<u32>> = BTreeMap::new();
     let mut told = vec![];
-    for step in steps {
+    for mut step in steps {
         let mut new = vec![];
-        for added in step.added {
-            let pull = if let Some(old) = origin(&added, &step.removed) {
+        for added in std::mem::take(&mut step.added) {
+            let pull = if let Some(old) = origin(&added, &step) {
                 last.get(&old.path).copied().flatten()
             } else if added.is_from(&step.from_documents) {
                 let lines: Vec<&str> = added.lines.iter().map(String::as_str).collect();
-                writer_of(writers, &lines)
+                writer_of(writers, &lines).best()
             } else {
                 step.pull
             };
@@ -87,12 +89,17 @@ pub fn bringers(steps: Vec<Step>, writers: &Writers) -> Vec<(Fragment, Option<u3
 }
 
 /// Of what a commit removed, the fragment that another one was before: one of the same words first, then one of the same
-/// number, then the first one.
-fn origin<'s>(added: &Fragment, removed: &'s [Fragment]) -> Option<&'s Fragment> {
-    let alike = removed
-        .iter()
-        .filter(|old| !added.text.is_empty() && added.is_alike(old));
-    alike.min_by_key(|old| (old.text != added.text, old.number != added.number))
+/// number, then the first one, and then one of the same number that was divided: its old lines have all its words.
+fn origin<'s>(added: &Fragment, step: &'s Step) -> Option<&'s Fragment> {
+    if added.text.is_empty() {
+        return None;
+    }
+    let alike = step.removed.iter().filter(|old| added.is_alike(old));
+    let whole = alike.min_by_key(|old| (old.text != added.text, old.number != added.number));
+    let divided = |old: &&Fragment| {
+        old.number.is_some() && old.number == added.number && added.wording.is_of(&old.wording)
+    };
+    whole.or_else(|| step.cut.iter().find(divided))
 }
 
 /// Who brought the fragments that are named for numbers.
@@ -149,6 +156,7 @@ mod tests {
             pull: (pull > 0).then_some(pull),
             added: added.to_vec(),
             removed: removed.to_vec(),
+            cut: vec![],
             from_documents: BTreeSet::new(),
         }
     }
@@ -195,6 +203,26 @@ mod tests {
             step(2, std::slice::from_ref(&first), &[other, longer]),
         ];
         assert_eq!(pulls(steps), [Some(1), Some(2), Some(2)]);
+    }
+
+    #[test]
+    fn a_fragment_that_was_divided_stays_its_writers_in_both_parts() {
+        let both = "Reads lines from a file with one call, and names the message ``too-long``.";
+        let mut divides = step(
+            2,
+            &[],
+            &[fragment("12.check.rst", "Names the message ``too-long``.")],
+        );
+        divides.cut = vec![fragment("12.fix.rst", both)];
+        let mut elsewhere = divides.clone();
+        elsewhere.cut = vec![fragment("13.fix.rst", both)];
+        let first = step(
+            1,
+            &[],
+            &[fragment("12.fix.rst", both), fragment("13.fix.rst", both)],
+        );
+        assert_eq!(pulls(vec![first.clone(), divides]), [Some(1); 3]);
+        assert_eq!(pulls(vec![first, elsewhere]), [Some(1), Some(1), Some(2)]);
     }
 
     #[test]

@@ -29,7 +29,7 @@ use super::brought::Fragments;
 use super::model::{Entry, Reference};
 use super::orphans::Orphans;
 use super::timeline::{Timeline, When};
-use super::writers::{Writers, writer_of};
+use super::writers::{Writers, WrittenBy, writer_of};
 use crate::domain::ids::RepoName;
 use crate::mine::graph::Node;
 
@@ -243,9 +243,13 @@ impl Known {
         for pull in self.orphans.of(&entry) {
             add(pull, Evidence::Fragment);
         }
-        if let Some(writer) = self.writer(lines) {
-            add(writer, Evidence::Line);
-        }
+        let writer = self.writer(lines);
+        let is_told = writer.words.is_some_and(|pull| !self.slight.contains(&pull));
+        writer
+            .words
+            .into_iter()
+            .chain(writer.credits.filter(|_| !is_told))
+            .for_each(|pull| add(pull, Evidence::Line));
         let mut pulls: Vec<Found> = evidence
             .into_iter()
             .map(|(number, evidence)| {
@@ -307,7 +311,7 @@ impl Known {
     }
 
     /// Who wrote the lines that an entry stands on.
-    pub fn writer(&self, lines: &[&str]) -> Option<u32> {
+    pub fn writer(&self, lines: &[&str]) -> WrittenBy {
         writer_of(&self.lines, lines)
     }
 
@@ -369,6 +373,7 @@ mod tests {
                 ("Landed once more by another. (#8)".to_owned(), Some(11)),
                 ("An unnamed change of mine.".to_owned(), Some(8)),
                 ("Nobody wrote this line.".to_owned(), None),
+                ("Thanks to Cleo Tables and Dan Rows.".to_owned(), Some(7)),
             ]
             .into(),
             timeline: Timeline::default(),
@@ -429,6 +434,14 @@ mod tests {
             ("As the forge says. (#3)", "resolved: 9! api"),
             ("An unnamed change of mine.", "resolved: 8! line"),
             ("Nobody wrote this line.", "no-reference: "),
+            (
+                "Nobody wrote this line.\nThanks to Cleo Tables and Dan Rows.",
+                "resolved: 7! line",
+            ),
+            (
+                "An unnamed change of mine.\nThanks to Cleo Tables and Dan Rows.",
+                "resolved: 8! line",
+            ),
             ("Closed. (#10)", "not-merged: 10x named"),
             ("Known to nobody. (#4)", "issue-only: "),
             ("Not ours: eve/other#7", "elsewhere: "),
@@ -447,6 +460,10 @@ mod tests {
                 "resolved: 7 mentions, 8! closes, 11n fragment",
             ),
             ("An unnamed change of mine.", "no-reference: 8n line"),
+            (
+                "An unnamed change of mine.\nThanks to Cleo Tables and Dan Rows.",
+                "resolved: 7! line, 8n line",
+            ),
             ("Itself. (#8)", "resolved: 8! named"),
         ] {
             assert_eq!(told_by(&known, text), found, "{text}");

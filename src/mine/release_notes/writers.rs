@@ -107,22 +107,43 @@ pub fn first_writers(steps: &[Step], most: usize) -> Writers {
     writers
 }
 
-/// Who wrote most of these lines, by their lengths. Lines that only credit somebody count where nobody knows another one.
-pub fn writer_of(writers: &Writers, lines: &[&str]) -> Option<u32> {
-    let (mut own, mut of_credits) = (Votes::new(), Votes::new());
+/// Who wrote most of some lines, by their lengths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WrittenBy {
+    /// Of those that say what changed.
+    pub words: Option<u32>,
+    /// Of those that only credit somebody: whoever mends an entry's words leaves its thanks alone.
+    pub credits: Option<u32>,
+}
+
+impl WrittenBy {
+    /// Who is known for it, the words first.
+    pub fn best(self) -> Option<u32> {
+        self.words.or(self.credits)
+    }
+}
+
+/// Who wrote these lines, where it was a pull request.
+pub fn writer_of(writers: &Writers, lines: &[&str]) -> WrittenBy {
+    let (mut words, mut of_credits) = (Votes::new(), Votes::new());
     for (line, is_credit) in lines.iter().zip(credits(lines)) {
         if let Some(key) = key(line)
             && let Some(writer) = writers.get(&key)
         {
-            let votes = if is_credit { &mut of_credits } else { &mut own };
+            let votes = if is_credit { &mut of_credits } else { &mut words };
             *votes.entry(*writer).or_default() += key.len();
         }
     }
-    let votes = if own.is_empty() { of_credits } else { own };
-    let (writer, _) = votes
-        .into_iter()
-        .max_by_key(|(writer, votes)| (*votes, writer.is_some()))?;
-    writer
+    let most = |votes: Votes| {
+        let most = votes
+            .into_iter()
+            .max_by_key(|(writer, votes)| (*votes, writer.is_some()));
+        most.and_then(|(writer, _)| writer)
+    };
+    WrittenBy {
+        words: most(words),
+        credits: most(of_credits),
+    }
 }
 
 /// Forgets the lines that stand in several entries of one file (who is thanked, the head of a table): they would give one
@@ -298,8 +319,13 @@ mod tests {
         ];
         let found = first_writers(&[step(1, &[], &[own, old]), step(2, &[old], &new)], 40);
         assert_eq!((found[own], found[new[0]]), (Some(1), Some(2)));
-        assert_eq!(writer_of(&found, &[own, new[0], new[1]]), Some(1));
-        assert_eq!(writer_of(&found, &["Short.", new[0], new[1]]), Some(2));
+        let told = |words: &str| writer_of(&found, &[words, new[0], new[1]]);
+        let both = WrittenBy {
+            words: Some(1),
+            credits: Some(2),
+        };
+        assert_eq!((told(own), told(own).best()), (both, Some(1)));
+        assert_eq!(told("Nobody knows this line.").best(), Some(2));
     }
 
     #[test]

@@ -76,7 +76,8 @@ pub(super) fn brought(
             match edit.change {
                 ChangeKind::Added => step.added.push(fragment(&edit.added)),
                 ChangeKind::Deleted => step.removed.push(fragment(&edit.removed)),
-                _ => {}
+                ChangeKind::Modified => step.cut.push(fragment(&edit.removed)),
+                ChangeKind::Renamed | ChangeKind::TypeChanged => {}
             }
         }
         steps.push(step);
@@ -99,8 +100,9 @@ pub(super) fn slight(
     for (entry, lines) in read {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         tellers.extend(known.bringers(entry));
-        if let Some(writer) = known.writer(&lines) {
-            tellers.insert(writer);
+        let writer = known.writer(&lines);
+        tellers.extend(writer.words.into_iter().chain(writer.credits));
+        if let Some(writer) = writer.words {
             told.entry(writer).or_default().insert(&entry.text);
         }
     }
