@@ -5,7 +5,6 @@ use crate::emit::docs::code::{self, Markup, Side};
 
 /// Directives of which nothing is read: neither what stands behind them nor what stands below.
 const MUTE: &[&str] = &[
-    "autosummary",
     "bibliography",
     "codeauthor",
     "contents",
@@ -19,6 +18,8 @@ const MUTE: &[&str] = &[
 /// Directives behind which a path, a name or a setting stands; what stands below them is text.
 const SILENT: &[&str] = &[
     "argparse",
+    "automodule",
+    "autosummary",
     "click",
     "command-output",
     "container",
@@ -70,8 +71,8 @@ impl Reading {
             _ if MUTE.contains(&name) => Self::Nothing,
             // A formula may stand behind its directive.
             _ if code::CODE.contains(&name) && name != "math" => Self::Code,
-            // What such a directive shows is written elsewhere.
-            _ if SILENT.contains(&name) || name.starts_with("auto") => Self::Below,
+            _ if SILENT.contains(&name) => Self::Below,
+            // What others of the sort of `autofunction` show is written elsewhere, but they name what there is.
             _ => Self::All,
         }
     }

@@ -31,8 +31,6 @@ fn of_restructured_text_words_are_read() {
         ".. include:: ../README.rst\n",
         ".. literalinclude:: a.py\n   :lines: 1-2\n",
         ".. automodule:: a.b\n   :members:\n",
-        ".. py:autoclass:: a.B\n   :members: c,\n             d\n",
-        ".. autosummary::\n   :toctree: generated\n\n   a.b\n",
         ".. currentmodule:: a\n",
         ".. code-block:: python\n   :caption: a\n",
         ".. highlight:: python\n",
@@ -51,8 +49,12 @@ fn of_restructured_text_words_are_read() {
         (".. _label:\nTitle\n=====\n", vec!["Title"]),
         (".. figure:: a.png\n   :width: 1\n\n   Legend\n", vec!["Legend"]),
         (
-            ".. autoclass:: A\n   :members:\n\n   Told here\n",
-            vec!["Told here"],
+            ".. py:autoclass:: a.B\n   :members: c,\n             d\n\n   Told here\n",
+            vec!["a.B", "Told here"],
+        ),
+        (
+            ".. autosummary::\n   :toctree: generated\n\n   a.b\n",
+            vec!["a.b"],
         ),
         (".. toctree::\n\n   a\n\nback\n", vec!["back"]),
         (
@@ -105,7 +107,7 @@ fn of_markdown_words_are_read() {
         "```{toctree}\n:maxdepth: 1\n\na\nb\n```\n",
         "```{image} a.png\n:alt: a\n```\n",
         "```{figure} a.png\n---\nwidth: 1\n---\n```\n",
-        "```{eval-rst}\n.. autoclass:: A\n   :members:\n```\n",
+        "```{eval-rst}\n.. automodule:: a\n   :members:\n```\n",
         "::: a.b.C\n    options:\n      show: false\n\n",
         "!!! note\n",
         "--8<-- \"a.md\"\n{% include \"a.md\" %}\n",
