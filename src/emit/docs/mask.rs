@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::code::{spans, words};
 use super::people::people;
-use super::references::{Reference, numbers};
+use super::references::{Kind, Reference, numbers};
 
 /// One stretch that was masked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -53,13 +53,13 @@ fn hide(one: &Reference, line: &str, at: usize, bytes: &mut [u8], log: &mut Vec<
     let text = &line[one.place.clone()];
     let hidden: Vec<u8> = text
         .bytes()
-        .map(|byte| match byte {
-            b'0'..=b'9' => b'0',
-            b'a'..=b'z' | b'A'..=b'Z' if one.is_person => b'x',
-            other => other,
+        .map(|byte| match (byte, one.kind) {
+            (b'0'..=b'9', _) | (b'a'..=b'f' | b'A'..=b'F', Kind::Commit) => b'0',
+            (b'a'..=b'z' | b'A'..=b'Z', Kind::Person) => b'x',
+            (other, _) => other,
         })
         .collect();
-    if (text.is_ascii() || !one.is_person) && hidden != text.as_bytes() {
+    if (text.is_ascii() || one.kind != Kind::Person) && hidden != text.as_bytes() {
         let start = at + one.place.start;
         log.push(Masked {
             at: start as u64,
@@ -186,6 +186,78 @@ mod tests {
                 "+it issues 2 or 3 requests, 3 issues, bugs 1.5",
             ),
             ("+a/#3 and a#3/#4", "+a/#3 and a#3/#4"),
+        ] {
+            assert_eq!(mask(line).0, masked);
+        }
+    }
+
+    #[test]
+    fn roles_addresses_and_words_name_numbers() {
+        for (line, masked) in [
+            ("+`GH 181 <x>`_ and GH 7, gh 12", "+`GH 000 <x>`_ and GH 0, gh 00"),
+            (
+                "+:github:`12` {gh-issue}`3` {ghpr}`4`",
+                "+:github:`00` {gh-issue}`0` {ghpr}`0`",
+            ),
+            ("+:github:`a/b2` :gh:`see <12>`", "+:github:`a/b2` :gh:`see <00>`"),
+            ("+at github.com/o/r/pull/154.", "+at github.com/o/r/pull/000."),
+            (
+                "+https://GitHub.com/Owner/Repo/Pull/194",
+                "+https://GitHub.com/Owner/Repo/Pull/000",
+            ),
+            (
+                "+https://api.github.com/repos/o/r/issues/156",
+                "+https://api.github.com/repos/o/r/issues/000",
+            ),
+            (
+                "+https://x.org/a/b/-/issues/1 https://x.org/a/b/c/-/issues/2",
+                "+https://x.org/a/b/-/issues/0 https://x.org/a/b/c/-/issues/0",
+            ),
+            (
+                "+[it](../../pull/12), [it](issues/12.md)",
+                "+[it](../../pull/00), [it](issues/12.md)",
+            ),
+            (
+                "+https://github.com/o/r/pull/3#issuecomment-99",
+                "+https://github.com/o/r/pull/0#issuecomment-00",
+            ),
+            (
+                "+issue no. 352 and issue number 353",
+                "+issue no. 000 and issue number 000",
+            ),
+            ("+Issue: 369", "+Issue: 000"),
+            ("+**Issue:** 369, 370", "+**Issue:** 000, 000"),
+            ("+(issue: 369 by Ada)", "+(issue: 000 by Ada)"),
+            ("+PR-356, PR:357 (bug-12).", "+PR-000, PR:000 (bug-00)."),
+            (
+                "+bug: 12 files, bug-12.md, docs/bug-12, a-bug-12, bug-12-a",
+                "+bug: 12 files, bug-12.md, docs/bug-12, a-bug-12, bug-12-a",
+            ),
+            ("+#363#364#365 and a#3#4", "+#000#000#000 and a#3#4"),
+        ] {
+            let (found, log) = mask(line);
+            assert_eq!(found, masked);
+            assert_eq!(unmask(&found, &log).as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn what_is_counted_stays() {
+        for line in [
+            "+step #1, the #1 reason",
+            "+see section #2 and Chapter #3",
+            "+line #10 or row #7; rows #1, #2 and #3",
+            "+test #12 failed",
+            "+worker #3 waits, thread #1234 does not",
+            "+key #1: a",
+        ] {
+            assert_eq!(mask(line).0, line);
+        }
+        for (line, masked) in [
+            ("+Add the missing option #456", "+Add the missing option #000"),
+            ("+Repair the test #345 by Ada", "+Repair the test #000 by Ada"),
+            ("+Drop step #1 (#22)", "+Drop step #1 (#00)"),
+            ("+the #12 repair", "+the #00 repair"),
         ] {
             assert_eq!(mask(line).0, masked);
         }

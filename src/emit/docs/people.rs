@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::references::{Reference, goes_on, groups, is_word};
+use super::references::{Kind, Reference, goes_on, groups, is_word};
 
 const ACCOUNT: &str =
     r"(?::(?:user|ghuser|github-user):|\{(?:user|ghuser|github-user)\})`(?:[^`<\n]*<)?([^`>\n]+)>?`";
@@ -125,7 +125,7 @@ pub(super) fn people(line: &str) -> Vec<Reference> {
     found.extend(mentions(&forms.mention, line));
     let person = |place| Reference {
         place,
-        is_person: true,
+        kind: Kind::Person,
     };
     found.into_iter().map(person).collect()
 }

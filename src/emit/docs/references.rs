@@ -10,23 +10,46 @@ use regex::Regex;
 pub(super) struct Reference {
     /// Where it stands, in bytes of the line.
     pub(super) place: Range<usize>,
-    /// Whether it is an account's name, not a number.
-    pub(super) is_person: bool,
+    /// What stands there.
+    pub(super) kind: Kind,
+}
+
+/// What a reference leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An issue or a pull request, by its number.
+    Number,
+    /// Somebody, by an account's name.
+    Person,
+    /// A commit, by its hash.
+    Commit,
 }
 
 /// Forms whose group is a reference wherever they stand. A name of reStructuredText may begin behind `.. _`, and end
 /// before `_`.
-const NUMBERS: [&str; 3] = [
-    r"https?://[A-Za-z0-9.-]+/[A-Za-z0-9_.-]+/[A-Za-z0-9_.-]+/(?:-/)?(?:issues?|pulls?|merge_requests|discussions)/([0-9]+)",
+const NUMBERS: [&str; 7] = [
+    ADDRESS,
+    r"(?i)\]\([./]*(?:[a-z0-9_.-]+/){0,2}(?:issues?|pulls?|merge_requests|discussions)/([0-9]+)[/#?) ]",
+    r"#(?:issuecomment|discussioncomment|pullrequestreview|commitcomment)-([0-9]+)",
+    r"#discussion[-_]r([0-9]+)",
+    r"(?i)(?::(?:gh|github|gitlab)(?:[-_]?(?:pull|pr|issue|bug|mr)s?)?:|\{(?:(?:gh|github|gitlab)(?:[-_]?(?:pull|pr|issue|bug|mr)s?)?|(?:pull|pr|issue)s)\})`(?:[^`\n]*?[^`\nA-Za-z0-9_.-])?([0-9]+(?:[,; ]+#?[0-9]+)*)>?`",
     r"(?::(?:pull|pulls|pr|prs|issue|issues|gh|ghpull|ghissue|gh-pr|gh-issue|bug|pull-request):|\{(?:pull|pr|issue|gh|bug)\})`[^`\n]*?(#?[0-9]+(?:[,; ]+#?[0-9]+)*)>?`",
     r"(?:\b|\.\. _)(?:GH|gh)(?:[-#]([0-9]+)|([0-9]{2,}))(?:\b|__?(?:[^A-Za-z0-9_]|$))",
 ];
+/// A page of a forge; a host without a scheme has a point, and an interface's address more parts.
+const ADDRESS: &str = r"(?i)(?:https?://[a-z0-9.-]+(?::[0-9]+)?|\b(?:[a-z0-9-]+\.)+[a-z]{2,})/(?:[a-z0-9_.-]+/){2,6}?(?:issues?|pulls?|merge_requests|discussions)/([0-9]+)";
 /// Numbers behind a word: what follows them may make them something else.
-const WORDS: [&str; 3] = [
+const WORDS: [&str; 5] = [
+    r"(?i)\b(?:PR|pull[ -]request|merge[ -]request|issue|ticket|bug)s?:? (?:no|nr|num|number)s?\.? ?([0-9]{2,})\b",
+    r"\b(?:GH ([0-9]+)|gh ([0-9]{2,}))\b",
     r"(?i)(?:\b|\.\. _)(?:PR|pull[ -]request|merge[ -]request|issue|ticket|bug) ?#?([0-9]{2,})\b",
     r"(?i)\b(?:PRs|pull[ -]requests|merge[ -]requests|issues|tickets|bugs):? ?(#[0-9]+|[0-9]{2,})\b",
     r"(?i)\b(?:PRs|pull[ -]requests|merge[ -]requests|issues|tickets|bugs):? ?(#?[0-9]+(?:(?:, ?(?:(?:and|or|&) )?| (?:and|or|to|through|&|\+|-|–) |/|-|–|&)#?[0-9]+)+)\b",
 ];
+/// Numbers that a mark joins with a word. Whatever stands before the word is no part of it.
+const JOINED: &str = r#"(?i)(?:^.|[\s(\[,;*_`'"])(?:PR|pull[ -]request|merge[ -]request|issue|ticket|bug)(?:-|:)([0-9]{2,})(?:\b|__?(?:[^A-Za-z0-9_]|$))"#;
+/// Numbers behind a word and a colon.
+const TOLD: &str = r"(?i)\b(?:PR|pull[ -]request|merge[ -]request|issue|ticket|bug)(?:\*\*)?:(?:\*\*)? ([0-9]{2,}(?:(?:, ?| and | & )[0-9]{2,})*)\b";
 const HASH: &str = r"#([0-9]{1,7})";
 /// A number of another repository.
 const FOREIGN: &str = r"[A-Za-z0-9][A-Za-z0-9_-]*/[A-Za-z0-9_.-]+#([0-9]+)";
@@ -74,12 +97,75 @@ const COLOURS: &[&str] = &[
     "hex",
     "solid",
 ];
+/// What has a number of its own (`step #1`).
+const COUNTERS: &[&str] = &[
+    "appendix",
+    "argument",
+    "block",
+    "case",
+    "cell",
+    "chapter",
+    "column",
+    "core",
+    "cpu",
+    "device",
+    "epoch",
+    "example",
+    "exercise",
+    "figure",
+    "frame",
+    "gpu",
+    "index",
+    "item",
+    "iteration",
+    "key",
+    "layer",
+    "level",
+    "line",
+    "listing",
+    "method",
+    "node",
+    "note",
+    "option",
+    "page",
+    "parameter",
+    "part",
+    "phase",
+    "player",
+    "point",
+    "process",
+    "question",
+    "reason",
+    "round",
+    "row",
+    "rule",
+    "scenario",
+    "section",
+    "slot",
+    "stage",
+    "step",
+    "table",
+    "test",
+    "thread",
+    "tip",
+    "week",
+    "worker",
+];
+/// Those of which there may be hundreds.
+const LARGE: &[&str] = &[
+    "key", "line", "node", "page", "process", "row", "thread", "worker",
+];
+/// Words that lead from a number to who or what brought it.
+const CREDITS: &[&str] = &["by", "from", "thanks", "via"];
 /// Endings of pages that have anchors.
 const PAGE_ENDINGS: &[&str] = &[".html", ".htm", ".md", ".rst", ".txt", ".py", ".ipynb", ".php"];
 
 struct Forms {
     numbers: Vec<Regex>,
     words: Vec<Regex>,
+    address: Regex,
+    joined: Regex,
+    told: Regex,
     hash: Regex,
     foreign: Regex,
 }
@@ -90,15 +176,27 @@ impl Forms {
         Some(Self {
             numbers: NUMBERS.iter().map(form).collect::<Option<_>>()?,
             words: WORDS.iter().map(form).collect::<Option<_>>()?,
+            address: Regex::new(ADDRESS).ok()?,
+            joined: Regex::new(JOINED).ok()?,
+            told: Regex::new(TOLD).ok()?,
             hash: Regex::new(HASH).ok()?,
             foreign: Regex::new(FOREIGN).ok()?,
         })
     }
 }
 
+static FORMS: LazyLock<Option<Forms>> = LazyLock::new(Forms::new);
+
+/// The number of the issue or the pull request whose page an address is.
+pub(super) fn number_of(address: &str) -> Option<&str> {
+    let forms = FORMS.as_ref()?;
+    groups(&forms.address, address)
+        .next()
+        .map(|place| &address[place])
+}
+
 /// Every number of a line that is a reference, in no order; two may overlap.
 pub(super) fn numbers(line: &str) -> Vec<Reference> {
-    static FORMS: LazyLock<Option<Forms>> = LazyLock::new(Forms::new);
     let Some(forms) = &*FORMS else { return vec![] };
     let mut found: Vec<Range<usize>> = vec![];
     for form in &forms.numbers {
@@ -107,11 +205,13 @@ pub(super) fn numbers(line: &str) -> Vec<Reference> {
     for form in &forms.words {
         found.extend(groups(form, line).filter(|place| !is_amount(&line[place.end..])));
     }
+    found.extend(groups(&forms.joined, line).filter(|place| is_apart(&line[place.end..])));
+    found.extend(groups(&forms.told, line).filter(|place| is_told(&line[place.end..])));
     found.extend(groups(&forms.hash, line).filter(|place| is_number(line, place)));
     found.extend(groups(&forms.foreign, line).filter(|place| is_foreign(line, place)));
     let number = |place| Reference {
         place,
-        is_person: false,
+        kind: Kind::Number,
     };
     found.into_iter().map(number).collect()
 }
@@ -143,12 +243,58 @@ fn is_amount(rest: &str) -> bool {
     is_decimal || next.is_some_and(|next| COUNTED.contains(&next.to_lowercase().as_str()))
 }
 
-/// Whether `#12` is a number of this repository: no anchor, no colour, no constant, no footnote.
+/// Whether a number that is joined with a word is no part of a file's name, a date or a fraction.
+fn is_apart(rest: &str) -> bool {
+    !goes_on(rest, &['.', '-', '/']) && !is_amount(rest)
+}
+
+/// Whether a number ends here that a word and a colon tell: `issue: 12`, and not `issue: 12 files`.
+fn is_told(rest: &str) -> bool {
+    let text = rest.trim_start();
+    let next = text.split(|c: char| !is_word(c)).next().unwrap_or_default();
+    is_apart(rest) && (matches!(next, "" | "and" | "or") || CREDITS.contains(&next)) && !text.starts_with('%')
+}
+
+/// Whether a number is one of a thing that is counted (`step #1`, `rows #1 and #2`), or the first (`the #1 reason`). At a
+/// text's end a long one is rather the pull request of what is told.
+fn is_counted(before: &str, digits: &str, after: &str) -> bool {
+    let next = after
+        .strip_prefix(' ')
+        .and_then(|rest| rest.split(|c: char| !is_word(c)).next())
+        .unwrap_or_default();
+    let has_more = !next.is_empty() && !CREDITS.contains(&next.to_lowercase().as_str());
+    let mut lead = before;
+    while let Some(start) = last_number(lead) {
+        lead = &lead[..start];
+    }
+    let Some(lead) = lead.strip_suffix(' ') else {
+        return false;
+    };
+    let lowered = lead.to_lowercase();
+    let word = lowered
+        .rsplit(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    let singular = word.strip_suffix('s').unwrap_or(word);
+    let is_one_of = |words: &[&str]| words.contains(&word) || words.contains(&singular);
+    is_one_of(COUNTERS) && (digits.len() <= 2 || (has_more && is_one_of(LARGE)))
+        || (digits == "1" && has_more && matches!(word, "the" | "our" | "your"))
+}
+
+/// Where `#12` begins that stands before the last item of a list.
+fn last_number(text: &str) -> Option<usize> {
+    let lead = without_separator(text);
+    let start = lead.trim_end_matches(|c: char| c.is_ascii_digit());
+    let is_item = lead.len() < text.len() && start.len() < lead.len();
+    is_item.then(|| start.strip_suffix('#').map(str::len)).flatten()
+}
+
+/// Whether `#12` is a number of this repository: no anchor, no colour, no constant, no footnote, no part of a count.
 fn is_number(line: &str, place: &Range<usize>) -> bool {
     let (digits, before, after) = (&line[place.clone()], &line[..place.start - 1], &line[place.end..]);
     let previous = before.chars().next_back();
     let is_target = before.ends_with(".. _");
-    let is_joined = joins(before) && before.strip_suffix('/').is_none_or(|lead| !ends_in_number(lead));
+    let is_joined = joins(before) && !ends_in_number(before.strip_suffix('/').unwrap_or(before));
     // A reference of reStructuredText ends with its mark.
     let end = after
         .strip_prefix("__")
@@ -163,7 +309,11 @@ fn is_number(line: &str, place: &Range<usize>) -> bool {
     }
     let is_quoted = previous.is_some_and(|c| (c == '"' || c == '\'') && after.starts_with(c));
     let is_footnote = before.ends_with('[') && (after.starts_with("]_") || before.ends_with(".. ["));
-    !is_quoted && !is_footnote && !before.ends_with("](") && !is_colour(before, digits, after)
+    !is_quoted
+        && !is_footnote
+        && !before.ends_with("](")
+        && !is_colour(before, digits, after)
+        && !is_counted(before, digits, after)
 }
 
 /// Whether what follows a text goes on with its last word.
@@ -171,13 +321,13 @@ fn joins(before: &str) -> bool {
     before.ends_with(|c: char| is_word(c) || matches!(c, '&' | '/' | '#' | '<'))
 }
 
-/// Whether a text ends in `#12` or in a list such as `#11/#12`.
+/// Whether a text ends in `#12` or in a list such as `#11/#12` or `#11#12`.
 fn ends_in_number(text: &str) -> bool {
     let lead = text.trim_end_matches(|c: char| c.is_ascii_digit());
     lead.len() < text.len()
         && lead
             .strip_suffix('#')
-            .is_some_and(|lead| !joins(lead) || lead.strip_suffix('/').is_some_and(ends_in_number))
+            .is_some_and(|lead| !joins(lead) || ends_in_number(lead.strip_suffix('/').unwrap_or(lead)))
 }
 
 fn is_colour(before: &str, digits: &str, after: &str) -> bool {
