@@ -1,5 +1,6 @@
 //! Issues, pull requests and people in a statement, made unreadable: what leads to the solution on the forge goes, and
-//! nothing else. Every digit becomes `0`, every letter of an account `x`: the length stays. The log brings all back.
+//! nothing else. Every digit and every letter of a commit's hash becomes `0`, every letter of an account `x`: the length
+//! stays. The log brings all back.
 //!
 //! Heads of files and hunks are never looked at, nor is code; numbers count only in the forms that
 //! references have, names only where a person is named.
@@ -10,6 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::code::{spans, words};
+use super::commits::{commits, is_reference};
+use super::links::Labels;
 use super::people::people;
 use super::references::{Kind, Reference, numbers};
 
@@ -27,9 +30,17 @@ pub struct Masked {
 pub fn mask(statement: &str) -> (String, Vec<Masked>) {
     let mut bytes = statement.as_bytes().to_vec();
     let mut log = vec![];
-    for words in words(statement) {
-        let code = spans(words.line, words.markup);
+    let all = words(statement);
+    let mut labels = Labels::default();
+    for words in &all {
+        labels.take(words.line);
+    }
+    for words in all {
+        let mut code = spans(words.line, words.markup);
+        code.retain(|span| !is_reference(words.line, span));
         let mut found = numbers(words.line);
+        found.extend(commits(words.line));
+        found.extend(labels.find(words.line));
         found.extend(people(words.line));
         found.retain(|one| {
             !code
@@ -238,6 +249,59 @@ mod tests {
             let (found, log) = mask(line);
             assert_eq!(found, masked);
             assert_eq!(unmask(&found, &log).as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn commits_are_masked() {
+        for (line, masked) in [
+            (
+                "+https://github.com/o/r/pull/12/commits/0a1b2c3d4e5f60718293a4b5c6d7e8f901234567",
+                "+https://github.com/o/r/pull/00/commits/0000000000000000000000000000000000000000",
+            ),
+            (
+                "+([abc1234](https://github.com/o/r/commit/abc1234de))",
+                "+([0000000](https://github.com/o/r/commit/000000000))",
+            ),
+            (
+                "+https://github.com/o/r/compare/v1.0...abc1234, in commit abc1234.",
+                "+https://github.com/o/r/compare/v1.0...0000000, in commit 0000000.",
+            ),
+            (
+                "+https://github.com/o/r/compare/20230101...20230201, commit defaced, abc1234",
+                "+https://github.com/o/r/compare/20230101...20230201, commit defaced, abc1234",
+            ),
+            ("+:commit:`abc1234`", "+:commit:`0000000`"),
+        ] {
+            let (found, log) = mask(line);
+            assert_eq!(found, masked);
+            assert_eq!(unmask(&found, &log).as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn labels_of_links_are_masked_as_their_targets() {
+        let head = "--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n";
+        for (text, masked) in [
+            ("+- A ([#308][308], [12][12])", "+- A ([#000][000], [00][00])"),
+            (
+                "+a[12][12], [Part 1][1], [it][308]",
+                "+a[12][12], [Part 1][1], [it][308]",
+            ),
+            (
+                "+[it][308] and [308]\n+[308]: https://github.com/o/r/pull/308\n+[12]: https://x.org",
+                "+[it][000] and [000]\n+[000]: https://github.com/o/r/pull/000\n+[12]: https://x.org",
+            ),
+            (
+                "+by [Ada L][ada]\n+[ada]: https://github.com/ada",
+                "+by [Ada L][xxx]\n+[xxx]: https://github.com/xxx",
+            ),
+            (
+                "+[`#12`](https://github.com/o/r/pull/12), `#12`, commit `abc1234`",
+                "+[`#00`](https://github.com/o/r/pull/00), `#12`, commit `0000000`",
+            ),
+        ] {
+            assert_eq!(mask(&format!("{head}{text}")).0, format!("{head}{masked}"));
         }
     }
 

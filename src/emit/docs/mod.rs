@@ -12,8 +12,10 @@
 
 pub mod characteristics;
 mod code;
+mod commits;
 mod headings;
 pub mod hints;
+mod links;
 pub mod marks;
 pub mod mask;
 mod names;

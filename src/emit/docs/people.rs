@@ -112,22 +112,34 @@ impl Forms {
     }
 }
 
+static FORMS: LazyLock<Option<Forms>> = LazyLock::new(Forms::new);
+
+/// The account whose page an address is.
+pub(super) fn profile_of(address: &str) -> Option<&str> {
+    let forms = FORMS.as_ref()?;
+    groups(&forms.profile, address)
+        .find(|place| is_profile(address, place))
+        .map(|place| &address[place])
+}
+
 /// Every account that a line names, in no order; two may overlap. The line's first character is the diff's mark.
 pub(super) fn people(line: &str) -> Vec<Reference> {
-    static FORMS: LazyLock<Option<Forms>> = LazyLock::new(Forms::new);
     let Some(forms) = &*FORMS else { return vec![] };
     let mut found: Vec<Range<usize>> = groups(&forms.account, line).collect();
-    found.extend(groups(&forms.profile, line).filter(|place| {
-        let rest = &line[place.end..];
-        let rest = rest.strip_prefix('/').unwrap_or(rest);
-        !PAGES.contains(&&line[place.clone()]) && !rest.starts_with('-') && is_end(rest)
-    }));
+    found.extend(groups(&forms.profile, line).filter(|place| is_profile(line, place)));
     found.extend(mentions(&forms.mention, line));
     let person = |place| Reference {
         place,
         kind: Kind::Person,
     };
     found.into_iter().map(person).collect()
+}
+
+/// Whether the page of this name is somebody's.
+fn is_profile(line: &str, place: &Range<usize>) -> bool {
+    let rest = &line[place.end..];
+    let rest = rest.strip_prefix('/').unwrap_or(rest);
+    !PAGES.contains(&&line[place.clone()]) && !rest.starts_with('-') && is_end(rest)
 }
 
 /// Whether a name ends before this text.
