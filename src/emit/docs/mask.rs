@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::code::{spans, words};
 use super::commits::{commits, is_reference};
+use super::decorators::names;
 use super::links::Labels;
 use super::people::people;
 use super::references::{Kind, Reference, numbers};
@@ -31,6 +32,7 @@ pub fn mask(statement: &str) -> (String, Vec<Masked>) {
     let mut bytes = statement.as_bytes().to_vec();
     let mut log = vec![];
     let all = words(statement);
+    let code_names = names(statement, &all);
     let mut labels = Labels::default();
     for words in &all {
         labels.take(words.line);
@@ -41,7 +43,7 @@ pub fn mask(statement: &str) -> (String, Vec<Masked>) {
         let mut found = numbers(words.line);
         found.extend(commits(words.line));
         found.extend(labels.find(words.line));
-        found.extend(people(words.line));
+        found.extend(people(words.line, &code_names));
         found.retain(|one| {
             !code
                 .iter()
@@ -363,6 +365,62 @@ mod tests {
     }
 
     #[test]
+    fn credits_name_people() {
+        for (line, masked) in [
+            ("+A (#313, @authora)", "+A (#000, @xxxxxxx)"),
+            ("+A ([#508][508], @lister)", "+A ([#000][000], @xxxxxx)"),
+            ("+A (:pr:`12`, @ann and @bo)", "+A (:pr:`00`, @xxx and @xx)"),
+            ("+A. @janedoe, @johndoe", "+A. @xxxxxxx, @xxxxxxx"),
+            ("+1. @janedoe, @johndoe", "+1. @xxxxxxx, @xxxxxxx"),
+            ("+| A | @ann, @bo |", "+| A | @xxx, @xx |"),
+            ("+A - @ann.", "+A - @xxx."),
+            ("+Credits: @a", "+Credits: @x"),
+            ("+**Author:** @a, by **@bo**", "+**Author:** @x, by **@xx**"),
+            ("+[@lister][lister]", "+[@xxxxxx][xxxxxx]"),
+            ("+:gh-user:`ann`", "+:gh-user:`xxx`"),
+            (
+                "+https://github.com/o/r/pulls?q=author%3Ajanedoe",
+                "+https://github.com/o/r/pulls?q=author%3Axxxxxxx",
+            ),
+            (
+                "+https://github.com/o/r/commits?author=ann",
+                "+https://github.com/o/r/commits?author=xxx",
+            ),
+            (
+                "+at github.com/ann, GitHub.com/a/b",
+                "+at github.com/xxx, GitHub.com/a/b",
+            ),
+            (
+                "+7+ann@users.noreply.github.com",
+                "+0+xxx@users.noreply.github.com",
+            ),
+            (
+                "+#12, @timer works, the hooks @one, @two",
+                "+#00, @timer works, the hooks @one, @two",
+            ),
+        ] {
+            let (found, log) = mask(line);
+            assert_eq!(found, masked);
+            assert_eq!(unmask(&found, &log).as_deref(), Some(line));
+        }
+    }
+
+    #[test]
+    fn names_of_code_are_nobody() {
+        let head = "--- a/a.md\n+++ b/a.md\n@@ -1 +1 @@\n+a hook by @hookimpl, by @ann\n";
+        let masked = head.replace("by @hookimpl, by @ann", "by @xxxxxxxx, by @xxx");
+        assert_eq!(mask(head).0, masked);
+        let masked = head.replace("by @ann", "by @xxx");
+        for code in [
+            "```py\n+@hookimpl\n+```\n",
+            "`@pluggy.hookimpl(x)`",
+            "{func}`a.hookimpl`",
+        ] {
+            assert_eq!(mask(&format!("{head}+{code}")).0, format!("{masked}+{code}"));
+        }
+    }
+
+    #[test]
     fn colours_and_code_in_a_line_stay() {
         for line in [
             "+grey is #123456, or #333333 (#000)",
@@ -405,7 +463,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_log_brings_all_back(text in r"([+ @é#-]{0,2}(#1|:pr:`12`|by @ab|GH-12|,|é|issues 12, 13|\(@c-d\)|```|https://github.com/a/b/pull/3| |x|#53_|`|issues 6–7|/#8|\.\. _|: |'s, @b-c|cc @c/t|</?code>|<pre>|:code:| #123456|#abc| ?- |    ){0,6}\n?){0,5}") {
+        fn the_log_brings_all_back(text in r"([+ @é#-]{0,2}(#1|:pr:`12`|by @ab|GH-12|,|é|issues 12, 13|\(@c-d\)|```|https://github.com/a/b/pull/3| |x|#53_|`|issues 6–7|/#8|\.\. _|: |'s, @b-c|cc @c/t|</?code>|<pre>|:code:| #123456|#abc| ?- |    |\[#12\]\[12\]|\[12\]: |commit abc1234|author%3Aab|PR-12|, and @é){0,6}\n?){0,5}") {
             let (masked, log) = mask(&text);
             prop_assert_eq!(masked.len(), text.len());
             prop_assert_eq!(unmask(&masked, &log), Some(text));

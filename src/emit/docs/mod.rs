@@ -13,6 +13,7 @@
 pub mod characteristics;
 mod code;
 mod commits;
+mod decorators;
 mod headings;
 pub mod hints;
 mod links;

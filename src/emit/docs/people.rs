@@ -1,5 +1,6 @@
 //! Where a line of words names an account of the forge.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::LazyLock;
 
@@ -8,9 +9,20 @@ use regex::Regex;
 use super::references::{Kind, Reference, goes_on, groups, is_word};
 
 const ACCOUNT: &str =
-    r"(?::(?:user|ghuser|github-user):|\{(?:user|ghuser|github-user)\})`(?:[^`<\n]*<)?([^`>\n]+)>?`";
-const PROFILE: &str =
-    r"https?://(?:www\.)?github\.com/(?:sponsors/)?([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)";
+    r"(?::(?:(?:gh|github)[-_]?)?user:|\{(?:(?:gh|github)[-_]?)?user\})`(?:[^`<\n]*<)?([^`>\n]+)>?`";
+/// A page of an account; nothing that may be a part of its address stands before a host without a scheme.
+const PROFILE: &str = r"(?:https?://(?:www\.)?|(?:^|[^A-Za-z0-9_./@-])(?:www\.)?)(?i:github\.com)/(?:sponsors/)?([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)";
+/// Accounts in addresses that are no account's page: an interface's, a search's, a letter's.
+const ADDRESSES: [&str; 4] = [
+    r"(?i:api\.github\.com)/users/([A-Za-z0-9-]+)",
+    r"(?i:author|assignee|involves|mentions|commenter|review-requested|reviewed-by)%3[Aa](?:%40)?([A-Za-z0-9-]+)",
+    r"(?i:github|gitlab)\.[a-z]+/[^\s)>]*[?&+](?:q=)?(?:author|assignee|involves|mentions|commenter|review-requested|reviewed-by)[:=]@?([A-Za-z0-9-]+)",
+    r"((?:[0-9]+\+)?[A-Za-z0-9-]+)@users\.noreply\.github\.com",
+];
+/// A number of an issue or a pull request before a name.
+const NUMBERED: &str = r"(?:#[0-9]+[\])`_]*|\]\[#?[0-9]+\]|(?:issues?|pulls?|merge_requests|discussions)/[0-9]+[^\s,;]*|[:}]`#?[0-9]+`|(?:GH|gh|PR)[- ]?[0-9]+)\)?[,;:]? $";
+/// Nothing but names until a line or a cell of a table ends.
+const NAMES: &str = r"^((?:(?:,? (?:and|&)|,|;| ?[/+])? ?@[A-Za-z0-9-]+)*)[.)\]]{0,2}\s*(?:\||$)";
 const MENTION: &str = r"@([A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)";
 
 /// Pages of the forge that are nobody's.
@@ -86,6 +98,20 @@ const NOBODY: &[&str] = &[
 const TEAM_LEADS: &[&str] = &["cc", "thanks", "thanks to", "thank you"];
 /// Words before a person's name.
 const LEADS: &[&str] = &[
+    "author",
+    "authors",
+    "contributor",
+    "contributors",
+    "credit",
+    "credit to",
+    "credits",
+    "credits to",
+    "kudos to",
+    "maintainer",
+    "maintainers",
+    "props to",
+    "reviewer",
+    "reviewers",
     "by",
     "thanks",
     "thanks to",
@@ -96,7 +122,23 @@ const LEADS: &[&str] = &[
     "via",
 ];
 
+/// What a line tells of where a name behind an `@` may be code's.
+const MARKS: &[&str] = &[
+    "annotation",
+    "directive",
+    "event",
+    "fixture",
+    "hook",
+    "listener",
+    "macro",
+    "marker",
+    "tag",
+];
+
 struct Forms {
+    addresses: Vec<Regex>,
+    numbered: Regex,
+    names: Regex,
     account: Regex,
     profile: Regex,
     mention: Regex,
@@ -104,7 +146,11 @@ struct Forms {
 
 impl Forms {
     fn new() -> Option<Self> {
+        let form = |text: &&str| Regex::new(text).ok();
         Some(Self {
+            addresses: ADDRESSES.iter().map(form).collect::<Option<_>>()?,
+            numbered: Regex::new(NUMBERED).ok()?,
+            names: Regex::new(NAMES).ok()?,
             account: Regex::new(ACCOUNT).ok()?,
             profile: Regex::new(PROFILE).ok()?,
             mention: Regex::new(MENTION).ok()?,
@@ -122,12 +168,16 @@ pub(super) fn profile_of(address: &str) -> Option<&str> {
         .map(|place| &address[place])
 }
 
-/// Every account that a line names, in no order; two may overlap. The line's first character is the diff's mark.
-pub(super) fn people(line: &str) -> Vec<Reference> {
+/// Every account that a line names, in no order; two may overlap. The line's first character is the diff's mark. Names
+/// that code has are nobody's.
+pub(super) fn people(line: &str, code: &BTreeSet<&str>) -> Vec<Reference> {
     let Some(forms) = &*FORMS else { return vec![] };
     let mut found: Vec<Range<usize>> = groups(&forms.account, line).collect();
     found.extend(groups(&forms.profile, line).filter(|place| is_profile(line, place)));
-    found.extend(mentions(&forms.mention, line));
+    for form in &forms.addresses {
+        found.extend(groups(form, line));
+    }
+    found.extend(mentions(forms, line, code));
     let person = |place| Reference {
         place,
         kind: Kind::Person,
@@ -139,7 +189,7 @@ pub(super) fn people(line: &str) -> Vec<Reference> {
 fn is_profile(line: &str, place: &Range<usize>) -> bool {
     let rest = &line[place.end..];
     let rest = rest.strip_prefix('/').unwrap_or(rest);
-    !PAGES.contains(&&line[place.clone()]) && !rest.starts_with('-') && is_end(rest)
+    !PAGES.contains(&line[place.clone()].to_lowercase().as_str()) && !rest.starts_with('-') && is_end(rest)
 }
 
 /// Whether a name ends before this text.
@@ -151,15 +201,15 @@ fn is_end(rest: &str) -> bool {
 }
 
 /// Names behind an `@` where a person is named, and no decorator, address, package or rule of a style sheet.
-fn mentions(form: &Regex, line: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = vec![];
+fn mentions(forms: &Forms, line: &str, code: &BTreeSet<&str>) -> Vec<Range<usize>> {
+    let (mut found, mut labels): (Vec<Range<usize>>, Vec<Range<usize>>) = (vec![], vec![]);
     if line.to_lowercase().contains("decorat") {
         return found;
     }
     let mut has_teams = false;
-    for mut place in groups(form, line) {
+    for mut place in groups(&forms.mention, line) {
         let (name, before) = (&line[place.clone()], &line[..place.start - 1]);
-        if NOBODY.contains(&name) {
+        if NOBODY.contains(&name) || code.contains(name) {
             continue;
         }
         let in_list = found
@@ -170,11 +220,45 @@ fn mentions(form: &Regex, line: &str) -> Vec<Range<usize>> {
             place.end += team(&line[place.end..]);
         }
         let after = &line[place.end..];
-        if is_end(after) && (in_list || is_link(before, after) || is_person(before, name, after)) {
+        if is_end(after)
+            && (in_list
+                || is_link(before, after)
+                || is_person(before, name, after)
+                || is_credited(forms, before, after))
+        {
+            labels.extend(label(name, after).map(|label| place.end + label.start..place.end + label.end));
             found.push(place);
         }
     }
+    found.extend(labels);
     found
+}
+
+/// Where the label stands, in what follows a name, of a link whose text is the name (`[@ada][ada]`).
+fn label(name: &str, after: &str) -> Option<Range<usize>> {
+    let label = after.strip_prefix("][")?;
+    let label = label.strip_prefix('@').unwrap_or(label);
+    let start = after.len() - label.len();
+    let is_name = label.strip_prefix(name)?.starts_with(']');
+    is_name.then(|| start..start + name.len())
+}
+
+/// Whether somebody is named for what was told: behind the number of its pull request, or with nobody but others until
+/// the end.
+fn is_credited(forms: &Forms, before: &str, after: &str) -> bool {
+    let rest = after.trim_start();
+    if forms.numbered.is_match(before)
+        && (rest.is_empty() || rest.starts_with([')', ']', ',', ';', '&', '.']) || rest.starts_with("and "))
+    {
+        return true;
+    }
+    let lowered = before.to_lowercase();
+    let Some(others) = forms.names.captures(after).and_then(|found| found.get(1)) else {
+        return false;
+    };
+    let ends = [". ", "! ", " - ", " -- ", " – ", " — "];
+    !MARKS.iter().any(|mark| lowered.contains(*mark))
+        && (ends.iter().any(|end| before.ends_with(*end)) || (before.ends_with(' ') && !others.is_empty()))
 }
 
 /// Whether a text stands between two names of a list.
@@ -193,8 +277,8 @@ fn own(after: &str) -> Option<&str> {
 
 /// Whether one of these words leads to what follows a text.
 fn is_led(before: &str, leads: &[&str]) -> bool {
-    let lowered = before.trim_end_matches([' ', ':', ',']).to_lowercase();
-    before.ends_with([' ', ':'])
+    let lowered = before.trim_end_matches([' ', ':', ',', '*']).to_lowercase();
+    before.ends_with([' ', ':', '*'])
         && leads.iter().any(|lead| {
             lowered
                 .strip_suffix(*lead)
