@@ -55,7 +55,7 @@ pub(super) fn commits(line: &str) -> Vec<Reference> {
 }
 
 /// Whether a word may be a commit's hash: whole, or with a digit and a letter.
-pub(super) fn is_hash(word: &str) -> bool {
+fn is_hash(word: &str) -> bool {
     let is_hex = matches!(word.len(), 7..=40) && word.bytes().all(|byte| byte.is_ascii_hexdigit());
     let is_mixed =
         word.bytes().any(|byte| byte.is_ascii_digit()) && word.bytes().any(|byte| byte.is_ascii_alphabetic());

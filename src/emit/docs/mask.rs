@@ -1,9 +1,9 @@
-//! Issues, pull requests and people in a statement, made unreadable: what leads to the solution on the forge goes, and
-//! nothing else. Every digit and every letter of a commit's hash becomes `0`, every letter of an account `x`: the length
-//! stays. The log brings all back.
+//! Issues, pull requests, commits and people in a statement, made unreadable: what leads to the solution on the forge
+//! goes, and nothing else. Every digit and every letter of a commit's hash becomes `0`, every letter of an account `x`:
+//! the length stays. The log brings all back.
 //!
-//! Heads of files and hunks are never looked at, nor is code; numbers count only in the forms that
-//! references have, names only where a person is named.
+//! Heads of files and hunks are never looked at, nor is code but what is a link's text or a commit's hash; numbers count
+//! only in the forms that references have, names only where a person is named.
 
 use std::cmp::Reverse;
 

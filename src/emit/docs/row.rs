@@ -31,7 +31,7 @@ pub struct DocsTask {
 pub struct DocsRow {
     /// The instance.
     pub instance_id: InstanceId,
-    /// The statement without references to issues, pull requests and people.
+    /// The statement without references to issues, pull requests, commits and people.
     pub masked_statement: String,
     /// What was masked, in order: with it the statement is whole again.
     pub masked: Vec<Masked>,
