@@ -258,6 +258,7 @@ fn is_credited(forms: &Forms, before: &str, after: &str) -> bool {
     };
     let ends = [". ", "! ", " - ", " -- ", " – ", " — "];
     !MARKS.iter().any(|mark| lowered.contains(*mark))
+        && !before.ends_with(".. ")
         && (ends.iter().any(|end| before.ends_with(*end)) || (before.ends_with(' ') && !others.is_empty()))
 }
 
