@@ -115,13 +115,11 @@ fn lines(diff: &str, old: Option<&[String]>, new: Option<&[String]>) -> Change {
             let text = line.get(1..).unwrap_or_default();
             match line.chars().next() {
                 Some('+') => {
-                    run.added
-                        .push(new.map_or_else(|| wording(text), |new| said(new, after)));
+                    run.added.push(read(new, after, text));
                     after += 1;
                 }
                 Some('-') => {
-                    run.removed
-                        .push(old.map_or_else(|| wording(text), |old| said(old, before)));
+                    run.removed.push(read(old, before, text));
                     before += 1;
                 }
                 // A remark on the line before.
@@ -146,23 +144,32 @@ fn lines(diff: &str, old: Option<&[String]>, new: Option<&[String]>) -> Change {
     change
 }
 
+/// What is read in a side's line; all of the diff's own line where the side is not known.
+fn read(side: Option<&[String]>, place: usize, line: &str) -> String {
+    match side {
+        Some(side) => side.get(place).cloned().unwrap_or_default(),
+        None => line.to_owned(),
+    }
+}
+
 /// What is said in a side's line.
 fn said(side: &[String], place: usize) -> String {
     side.get(place).map(|line| wording(line)).unwrap_or_default()
 }
 
 impl Change {
-    /// Takes the lines of one place, unless they say the same as before.
+    /// Takes what is read in the lines of one place, unless they say the same as before.
     fn take(&mut self, run: &mut Self) {
         let Self {
             mut added,
             mut removed,
         } = std::mem::take(run);
-        added.retain(|words| !words.is_empty());
-        removed.retain(|words| !words.is_empty());
-        if added.join(" ") != removed.join(" ") {
-            self.added.append(&mut added);
-            self.removed.append(&mut removed);
+        added.retain(|line| !wording(line).is_empty());
+        removed.retain(|line| !wording(line).is_empty());
+        // Emphasis may begin on one line and end on another.
+        if wording(&added.join(" ")) != wording(&removed.join(" ")) {
+            self.added.extend(added.iter().map(|line| wording(line)));
+            self.removed.extend(removed.iter().map(|line| wording(line)));
         }
     }
 }
@@ -259,6 +266,11 @@ mod tests {
             ("Take *args.\n", "Take **args.\n", 1),
             ("It is -1.\n", "It is 1.\n", 1),
             ("| a | ✗ |\n", "| a | ✓ |\n", 1),
+            (
+                "**one two** [three four](a.md)\n",
+                "**one\ntwo** [three\nfour](a.md)\n",
+                0,
+            ),
             ("- one\n- two\n", "1. one\n2. two\n", 0),
             ("# One\n", "## [One](a.md) {#one}\n", 0),
         ] {

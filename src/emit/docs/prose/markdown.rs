@@ -315,5 +315,9 @@ fn without_targets(line: &str) -> String {
         rest = link.split_once(')').map_or(link, |(_, after)| after);
     }
     said.push_str(rest);
+    // A link that ends on another line.
+    if let Some(open) = said.rfind('[').filter(|open| !said[*open..].contains(']')) {
+        said.remove(open);
+    }
     said
 }

@@ -83,12 +83,14 @@ fn without_quotes(line: &str) -> String {
             continue;
         }
         is_open = !is_open;
-        if !is_open {
+        if is_open {
+            if let Some(start) = role_start(&said) {
+                said.truncate(start);
+                rest = shown(rest);
+            }
+        } else {
             // A link's end.
             rest = rest.trim_start_matches('_');
-        } else if let Some(start) = role_start(&said) {
-            said.truncate(start);
-            rest = shown(rest);
         }
     }
     said.push_str(rest);
