@@ -122,6 +122,18 @@ const NOTE_NAMES: &[&str] = &[
     "whats_new",
     "whats-new",
 ];
+/// Kinds in the names of fragments of release notes that stand among documents, not in a folder of theirs.
+const FRAGMENT_KINDS: &[&str] = &[
+    "breaking",
+    "bugfix",
+    "deprecation",
+    "doc",
+    "feature",
+    "improvement",
+    "misc",
+    "removal",
+    "security",
+];
 /// Files, without their endings, about a project and its people.
 const CARE_NAMES: &[&str] = &[
     "license",
@@ -344,12 +356,23 @@ impl Words {
         let folders = self.folders.iter().map(String::as_str);
         folders.clone().any(|folder| FRAGMENT_FOLDERS.contains(&folder))
             || (NOTE_NAMES.contains(&stem) && prose)
+            || (in_docs && is_fragment_name(stem, ending))
             || self
                 .folders
                 .first()
                 .is_some_and(|first| NOTE_FOLDERS.contains(&first.as_str()))
             || (in_docs && folders.clone().any(|folder| NOTE_FOLDERS.contains(&folder)))
     }
+}
+
+/// `12.feature.rst`, `+one.bugfix.md`: a number or a name of its own, and a kind.
+fn is_fragment_name(stem: &str, ending: &str) -> bool {
+    let Some((name, kind)) = stem.split_once('.') else {
+        return false;
+    };
+    let is_number = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_digit());
+    let is_own = name.len() > 1 && name.starts_with('+');
+    (is_number || is_own) && FRAGMENT_KINDS.contains(&kind) && (ending == "rst" || ending == "md")
 }
 
 /// `integration_tests`, `unit-tests`, `tests_extra`: a name with `tests` for its first or last word.

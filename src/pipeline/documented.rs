@@ -12,7 +12,7 @@ use crate::domain::ids::CandidateId;
 use crate::domain::patch::{EntryKind, FileChange, Part};
 use crate::emit::docs::characteristics::Size;
 use crate::emit::docs::{
-    Characteristics, DocsFile, DocsTask, Reads, SourcePair, characteristics, hints, reads, render, text_lines,
+    Characteristics, DocsFile, DocsTask, SourcePair, characteristics, hints, holds_text, render, text_lines,
 };
 use crate::filter::compile;
 use crate::git::Mirror;
@@ -87,28 +87,16 @@ pub(super) fn counted(
             .iter()
             .filter(|candidate| candidate.id.repo == source.repo);
         for candidate in own {
-            let told: Vec<(&FileChange, Reads)> = files(candidate, splitter, Part::Docs)
-                .map(|file| (file, reads(&file.path)))
-                .filter(|(file, reads)| {
-                    file.entry == EntryKind::File && file.hunks > 0 && *reads != Reads::Nothing
-                })
+            let told: Vec<&FileChange> = files(candidate, splitter, Part::Docs)
+                .filter(|file| file.entry == EntryKind::File && file.hunks > 0 && holds_text(&file.path))
                 .collect();
             if told.is_empty() {
                 continue;
             }
             let diff = context.blobs.get(&candidate.diff)?;
             let mut documents = vec![];
-            for (file, reads) in told {
-                let before = if reads == Reads::Both || file.removed > 0 {
-                    before(&mirror, candidate, file)?
-                } else {
-                    None
-                };
-                let after = if reads == Reads::Both || file.added > 0 {
-                    after(&mirror, candidate, file)?
-                } else {
-                    None
-                };
+            for file in told {
+                let (before, after) = sides(&mirror, candidate, file)?;
                 documents.push(document(file, &diff, before, after));
             }
             counts.insert(candidate.id.clone(), text_lines(&documents));

@@ -33,6 +33,6 @@ pub use characteristics::{Characteristics, characteristics};
 pub use hints::{Hint, SourcePair, hints};
 pub use marks::{Mark, marks};
 pub use mask::{Masked, mask, unmask};
-pub use reading::{Reads, reads, says_something, text_lines};
+pub use reading::{holds_text, says_something, text_lines};
 pub use render::{DocsFile, render};
 pub use row::{DocsRow, DocsTask};

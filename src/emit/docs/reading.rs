@@ -2,35 +2,21 @@
 //!
 //! Text is in documents (reStructuredText, Markdown, plain text, HTML), in the cells of notebooks, and in pages of galleries
 //! that are written as Python files. Settings, requirements, style sheets, pictures and outputs of cells hold none; nor do
-//! comments, targets and tags, nor directives behind which nothing but paths and options stands. A line whose words stood
-//! there before adds none: what only moved, was wrapped anew, or got other marks, blanks or capitals.
+//! comments, targets and tags, nor directives behind which nothing but paths and options of layout stands. A line that says
+//! what was said there before adds none: what only moved, was wrapped anew, or got other quotes, roles, blanks, capitals or
+//! marks at the ends of words; other signs are said (`<`, `-1`). A line that stays is added where it was not read before.
 
 use std::collections::BTreeMap;
 
 use super::notebook;
-use super::prose::{self, Kind};
+use super::prose::{self, Kind, wording};
 use super::render::DocsFile;
 use crate::domain::charset::Charset;
 use crate::domain::path::RepoPath;
 
-/// What of a file has to be known to count its lines of text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reads {
-    /// Nothing: it holds no text.
-    Nothing,
-    /// Its section of the diff, and its bytes on each side of which the diff shows changed lines.
-    Changed,
-    /// Its section, and its bytes before and after.
-    Both,
-}
-
-/// What has to be known of this file.
-pub fn reads(path: &RepoPath) -> Reads {
-    match Kind::of(path) {
-        None => Reads::Nothing,
-        Some(Kind::Notebook) => Reads::Both,
-        Some(_) => Reads::Changed,
-    }
+/// Whether a file may hold text, so that its bytes before and after a change have to be known.
+pub fn holds_text(path: &RepoPath) -> bool {
+    Kind::of(path).is_some()
 }
 
 /// The lines of text that a change of documentation adds.
@@ -68,7 +54,7 @@ pub fn says_something(statement: &str) -> bool {
     })
 }
 
-/// The words of lines that have some.
+/// What is said in lines that say something.
 #[derive(Default)]
 struct Change {
     added: Vec<String>,
@@ -101,9 +87,15 @@ fn change(file: &DocsFile) -> Change {
 }
 
 /// The lines that a diff of one file removes and adds, of those in which something is read: by what is read in each line
-/// of a side, or, where that is not known, by the diff's own lines.
+/// of a side, or, where that is not known, by the diff's own lines. A line that is on both sides is added when it is read
+/// on the new one alone: it stands in a comment no more.
 fn lines(diff: &str, old: Option<&[String]>, new: Option<&[String]>) -> Change {
     let (mut change, mut run) = (Change::default(), Change::default());
+    let shown = |before: usize, after: usize| {
+        let (old, new) = (old?, new?);
+        let said = said(new, after);
+        (!said.is_empty() && self::said(old, before).is_empty()).then_some(said)
+    };
     let mut in_hunk = false;
     let (mut before, mut after) = (0, 0);
     for line in diff.lines() {
@@ -111,28 +103,30 @@ fn lines(diff: &str, old: Option<&[String]>, new: Option<&[String]>) -> Change {
             in_hunk = false;
         } else if line.starts_with("@@ ") {
             in_hunk = true;
-            (before, after) = (start(line, '-'), start(line, '+'));
+            let (old_start, new_start) = (start(line, '-'), start(line, '+'));
+            if old_start.checked_sub(before) == new_start.checked_sub(after) {
+                let between = (before..old_start).zip(after..new_start);
+                change
+                    .added
+                    .extend(between.filter_map(|(before, after)| shown(before, after)));
+            }
+            (before, after) = (old_start, new_start);
         } else if in_hunk {
-            let said = |side: Option<&[String]>, place: usize| {
-                let text = line.get(1..).unwrap_or_default();
-                side.map_or_else(
-                    || words(text),
-                    |side| side.get(place).map(|said| words(said)).unwrap_or_default(),
-                )
-            };
+            let text = line.get(1..).unwrap_or_default();
             match line.chars().next() {
                 Some('+') => {
-                    run.added.push(said(new, after));
+                    run.added.push(read(new, after, text));
                     after += 1;
                 }
                 Some('-') => {
-                    run.removed.push(said(old, before));
+                    run.removed.push(read(old, before, text));
                     before += 1;
                 }
                 // A remark on the line before.
                 Some('\\') => {}
                 _ => {
                     change.take(&mut run);
+                    change.added.extend(shown(before, after));
                     (before, after) = (before + 1, after + 1);
                 }
             }
@@ -141,32 +135,43 @@ fn lines(diff: &str, old: Option<&[String]>, new: Option<&[String]>) -> Change {
         change.take(&mut run);
     }
     change.take(&mut run);
+    let lines = old.map_or(0, <[String]>::len);
+    change.added.extend(
+        (before..lines)
+            .zip(after..)
+            .filter_map(|(before, after)| shown(before, after)),
+    );
     change
 }
 
+/// What is read in a side's line; all of the diff's own line where the side is not known.
+fn read(side: Option<&[String]>, place: usize, line: &str) -> String {
+    match side {
+        Some(side) => side.get(place).cloned().unwrap_or_default(),
+        None => line.to_owned(),
+    }
+}
+
+/// What is said in a side's line.
+fn said(side: &[String], place: usize) -> String {
+    side.get(place).map(|line| wording(line)).unwrap_or_default()
+}
+
 impl Change {
-    /// Takes the lines of one place, unless they say the same as before.
+    /// Takes what is read in the lines of one place, unless they say the same as before.
     fn take(&mut self, run: &mut Self) {
         let Self {
             mut added,
             mut removed,
         } = std::mem::take(run);
-        added.retain(|words| !words.is_empty());
-        removed.retain(|words| !words.is_empty());
-        if added.join(" ") != removed.join(" ") {
-            self.added.append(&mut added);
-            self.removed.append(&mut removed);
+        added.retain(|line| !wording(line).is_empty());
+        removed.retain(|line| !wording(line).is_empty());
+        // Emphasis may begin on one line and end on another.
+        if wording(&added.join(" ")) != wording(&removed.join(" ")) {
+            self.added.extend(added.iter().map(|line| wording(line)));
+            self.removed.extend(removed.iter().map(|line| wording(line)));
         }
     }
-}
-
-/// The words of a text, without marks around them and capitals.
-fn words(text: &str) -> String {
-    let words = text
-        .split(|c: char| !c.is_alphanumeric() && c != '_')
-        .map(|word| word.trim_matches('_'))
-        .filter(|word| !word.is_empty());
-    words.collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
 /// The place, from 0, of a hunk's first line on a side.
@@ -206,6 +211,10 @@ mod tests {
             ("docs/a.txt", 2),
             ("docs/a.html", 2),
             ("README", 2),
+            ("docs/a.md.jinja", 2),
+            ("docs/a.csv", 2),
+            ("docs/a.1", 2),
+            ("docs/_static/a.csv", 0),
             ("docs/requirements.txt", 0),
             ("docs/requirements/dev.txt", 0),
             ("docs/spelling_wordlist.txt", 0),
@@ -253,6 +262,17 @@ mod tests {
             ("a_b\n", "a-b\n", 1),
             ("__a__\n", "**a**\n", 0),
             ("a\n\nb\n\nc\n", "A!\n\nx\n\nC\n", 1),
+            ("Use `x > 3`.\n", "Use `x < 3`.\n", 1),
+            ("Take *args.\n", "Take **args.\n", 1),
+            ("It is -1.\n", "It is 1.\n", 1),
+            ("| a | ✗ |\n", "| a | ✓ |\n", 1),
+            (
+                "**one two** [three four](a.md)\n",
+                "**one\ntwo** [three\nfour](a.md)\n",
+                0,
+            ),
+            ("- one\n- two\n", "1. one\n2. two\n", 0),
+            ("# One\n", "## [One](a.md) {#one}\n", 0),
         ] {
             assert_eq!(count("a.md", before, after), lines, "{after}");
         }
@@ -265,6 +285,12 @@ mod tests {
         assert_eq!(count("a.rst", comment, &[comment, "more\n"].concat()), 1);
         assert_eq!(count("a.rst", ".. one two\n", "one two\n"), 1);
         assert_eq!(count("a.rst", "one two\n", ".. one two\n"), 0);
+        assert_eq!(count("a.md", "<!--\none\n-->\n", "one\n"), 1);
+        assert_eq!(count("a.md", "one\n", "<!--\none\n-->\n"), 0);
+        let hidden = |mark: &str| format!("a\n\n{mark}   one\n\n\n\n\n\n\n\n   two\n\nb\n");
+        assert_eq!(count("a.rst", &hidden("..\n"), &hidden("")), 2);
+        let option = |value: &str| format!(".. confval:: a\n   :type: {value}\n   :class: {value}\n");
+        assert_eq!(count("a.rst", &option("int"), &option("float")), 1);
         let head = "---\na: b\nc: d\ne: f\ng: h\n";
         let document = |key: &str, words: &str| [head, key, "---\n\n\n\n\n", words].concat();
         assert_eq!(count("a.md", &document("", "x\n"), &document("i: j\n", "x\n")), 0);

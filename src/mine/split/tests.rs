@@ -134,6 +134,8 @@ fn documentation_is_documentation() {
             "docs/requirements.txt",
             "pkg/guide.rst",
             "doc/whatsnew.py",
+            "doc/3.11.rst",
+            "doc/guide.feature.rst",
         ],
     );
 }
@@ -163,6 +165,8 @@ fn the_rest_is_other() {
             "docs/changelog.rst",
             "doc/en/changelog.rst",
             "doc/whatsnew/fragments/8.bugfix",
+            "doc/5934.feature.rst",
+            "docs/+one.bugfix.md",
             "docs/releases/4.2.txt",
             "doc/source/whatsnew/v1.0.rst",
             "news/12.feature.md",

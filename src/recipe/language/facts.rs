@@ -220,7 +220,7 @@ facts! {
         DatesCreated "dates.created" Type::Timestamp, Git, No, Sometimes, "when the pull request was opened (a row's `created_at`)";
         PatchApplies "patch.applies" Type::Bool, Git, Yes, No, "the whole diff applies to the base commit, byte for byte";
         PatchUtf8 "patch.utf8" Type::Bool, Git, Yes, No, "every byte of the diff is part of a UTF-8 text";
-        DocsTextLines "docs.text_lines" Type::Int, Git, Yes, No, "lines of text that the documentation adds: of documents, cells of notebooks and pages of galleries; not of settings, requirements, styles, pictures or outputs, nor comments, tags, targets, and directives with paths or options alone, nor what only moved or got other marks, blanks or capitals";
+        DocsTextLines "docs.text_lines" Type::Int, Git, Yes, No, "lines of text that the documentation adds: of documents, cells of notebooks and pages of galleries; not of settings, requirements, styles, pictures or outputs, nor comments, tags, targets, versions, and directives with paths or options of layout alone, nor what only moved or got other quotes, roles, bullets, blanks, capitals or marks at the ends of words; a line that stood in a comment is added";
         PatchSubmodules "patch.submodules" Type::Int, Git, Yes, No, "how many files of the diff are submodules";
         PatchSymlinks "patch.symlinks" Type::Int, Git, Yes, No, "how many files of the diff are symbolic links";
         PatchModeChanges "patch.mode_changes" Type::Int, Git, Yes, No, "how many files of the diff change their mode";

@@ -56,8 +56,8 @@ impl Html {
             } else if let Some((length, end)) = self.opened(rest, line[..at].trim().is_empty()) {
                 self.until = Some(end);
                 at += length;
-            } else if let Some(length) = entity(rest) {
-                said.push(' ');
+            } else if let Some((length, sign)) = entity(rest) {
+                said.push(sign);
                 at += length;
             } else {
                 let plain = rest
@@ -108,9 +108,15 @@ fn find(text: &str, end: &str) -> Option<usize> {
     }
 }
 
-/// The length of a character that is written by its name (`&nbsp;`).
-fn entity(rest: &str) -> Option<usize> {
+/// The length of a character that is written by its name (`&nbsp;`), and a sign in its place.
+fn entity(rest: &str) -> Option<(usize, char)> {
     let name = rest.strip_prefix('&')?;
     let end = name.find(|c: char| !c.is_ascii_alphanumeric() && c != '#')?;
-    (end > 0 && name[end..].starts_with(';')).then_some(end + 2)
+    let sign = match &name[..end] {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        _ => ' ',
+    };
+    (end > 0 && name[end..].starts_with(';')).then_some((end + 2, sign))
 }

@@ -1,16 +1,32 @@
 //! What a reader reads of Markdown, with the directives and blocks that builders of documentation know there.
 
 use super::html::Html;
-use super::rst::{Reading, Rst, is_field};
+use super::rst::{Reading, Rst, behind, is_field, is_of_layout, told};
+use super::wording::{is_template, without_layout};
 use crate::emit::docs::code::{Markup, Side, backticks, fence, is_code};
+
+/// Settings at a document's head that a reader sees.
+const TITLES: &[&str] = &["title", "subtitle", "description", "summary"];
+/// Marks that stand for a table of contents.
+const CONTENTS: &[&str] = &["[toc]", "[[toc]]", "[[_toc_]]"];
+/// How a line begins that gives something out of a page that is a program, too.
+const EXPORTS: &[&str] = &[
+    "export *",
+    "export const ",
+    "export default ",
+    "export function ",
+    "export let ",
+    "export {",
+];
 
 /// What is read in each line of a document.
 pub(super) fn read(text: &str) -> Vec<String> {
     let head = front_matter(text);
     let mut reader = Markdown::default();
+    let mut open = None;
     let lines = text.lines().enumerate().map(|(place, line)| {
         if place < head {
-            String::new()
+            head_words(line, &mut open).to_owned()
         } else {
             reader.read(line)
         }
@@ -41,6 +57,31 @@ fn front_matter(text: &str) -> usize {
     }
 }
 
+/// What is read in a line of a document's head. Lines further in than `open` go on with what is read.
+fn head_words<'w>(line: &'w str, open: &mut Option<usize>) -> &'w str {
+    let words = line.trim_start();
+    let indent = line.len() - words.len();
+    if words.is_empty() || open.is_some_and(|key| indent > key) {
+        return words;
+    }
+    *open = None;
+    let Some((key, value)) = words.split_once([':', '=']) else {
+        return "";
+    };
+    // A key may name a language, too.
+    let key = key.trim_start_matches(['"', '\'']);
+    let key = key
+        .split(|c: char| !c.is_alphanumeric())
+        .next()
+        .unwrap_or_default();
+    if TITLES.contains(&key) {
+        *open = Some(indent);
+        value
+    } else {
+        ""
+    }
+}
+
 /// A block between fences that is no Markdown.
 struct Block {
     mark: char,
@@ -64,7 +105,12 @@ pub(super) struct Markdown {
     side: Side,
     html: Html,
     block: Option<Block>,
-    options: Option<Options>,
+    /// Where options of a directive may stand, and whether they are about its looks.
+    options: Option<(Options, bool)>,
+    /// Whether anything but a program has begun.
+    has_begun: bool,
+    /// Whether a program's line goes on.
+    in_program: bool,
     /// Lines further in than this are left out.
     left_out: Option<usize>,
 }
@@ -75,6 +121,9 @@ impl Markdown {
         let body = line.trim_end();
         let words = body.trim_start();
         let indent = body.len() - words.len();
+        if let Some(said) = self.option(words) {
+            return said;
+        }
         if let Some(block) = &mut self.block {
             let is_end = words.chars().count() >= block.length && words.chars().all(|c| c == block.mark);
             if !is_end {
@@ -87,7 +136,7 @@ impl Markdown {
             self.side.takes(Markup::Markdown, body);
             return String::new();
         }
-        if self.is_option(words) {
+        if self.is_program(words) {
             return String::new();
         }
         if let Some(outer) = self.left_out {
@@ -120,7 +169,8 @@ impl Markdown {
             return String::new();
         }
         let code = backticks(body, Markup::Markdown);
-        without_targets(&self.html.read(body, &code))
+        let said = without_targets(&self.html.read(body, &code));
+        without_layout(without_attributes(&said)).to_owned()
     }
 
     /// Takes a fence that opens a block; says what of its line is read.
@@ -135,39 +185,68 @@ impl Markdown {
             return String::new();
         };
         if name.split_whitespace().count() != 1 || (is_code(mark, info) && name != "math") {
-            self.options = is_code(mark, info).then_some(Options::Begin);
+            self.options = is_code(mark, info).then_some((Options::Begin, true));
             return String::new();
         }
         let argument = argument.trim();
         let mut block = |reader| {
             self.block = Some(Block { mark, length, reader });
         };
+        let options = Some((Options::Begin, is_of_layout(name)));
         match Reading::of(name, argument) {
             _ if name == "eval-rst" => block(Some(Rst::default())),
-            Reading::Nothing | Reading::Html => block(None),
-            Reading::All => {
-                self.options = Some(Options::Begin);
-                return without_targets(argument);
+            Reading::Html => block(None),
+            Reading::Nothing => {
+                block(None);
+                self.options = options;
             }
-            Reading::Below | Reading::Code => self.options = Some(Options::Begin),
+            Reading::All => {
+                self.options = options;
+                return without_targets(behind(name, argument));
+            }
+            Reading::Below | Reading::Code => self.options = options,
         }
         String::new()
     }
 
-    /// Whether a line is one of a directive's options.
-    fn is_option(&mut self, words: &str) -> bool {
-        let Some(place) = self.options else { return false };
-        self.options = match place {
-            Options::Dashes if words == "---" => None,
-            Options::Dashes => Some(Options::Dashes),
-            Options::Begin if words == "---" => Some(Options::Dashes),
-            Options::Begin | Options::Fields if is_field(words) => Some(Options::Fields),
+    /// What is read of a line that is one of a directive's options; `None` for another line.
+    fn option(&mut self, words: &str) -> Option<String> {
+        let (place, is_of_layout) = self.options?;
+        let (next, field) = match place {
+            Options::Dashes if words == "---" => (None, None),
+            Options::Dashes => (Some(Options::Dashes), words.split_once(':')),
+            Options::Begin if words == "---" => (Some(Options::Dashes), None),
+            Options::Begin | Options::Fields if is_field(words) => {
+                let field = words.strip_prefix(':').and_then(|rest| rest.split_once(':'));
+                (Some(Options::Fields), field)
+            }
             Options::Begin | Options::Fields => {
                 self.options = None;
-                return false;
+                return None;
             }
         };
-        true
+        self.options = next.map(|next| (next, is_of_layout));
+        let told = field.and_then(|(name, value)| told(words, name, value, is_of_layout));
+        Some(told.map(without_targets).unwrap_or_default())
+    }
+
+    /// Whether a line, before all words, is one of a program: what a page takes in and gives out.
+    fn is_program(&mut self, words: &str) -> bool {
+        if self.has_begun || words.is_empty() {
+            self.in_program = false;
+            return false;
+        }
+        if self.in_program {
+            self.in_program = !words.contains('}');
+            return true;
+        }
+        let imports = words.strip_prefix("import ").is_some_and(|rest| {
+            rest.starts_with(['"', '\'', '{']) || rest.contains(" from \"") || rest.contains(" from '")
+        });
+        let is_program = imports || EXPORTS.iter().any(|export| words.starts_with(*export));
+        self.in_program = is_program && words.contains('{') && !words.contains('}');
+        self.has_begun = !is_program;
+        is_program
     }
 }
 
@@ -179,14 +258,32 @@ fn admonition(words: &str) -> Option<&str> {
     Some(rest.split_once('"').map_or("", |(_, title)| title))
 }
 
-/// Whether a line holds nothing to read: where a link leads, a target, a remark, a file to take in.
+/// Whether a line holds nothing to read: where a link leads, a target, a remark, a file to take in, a table of contents,
+/// attributes of what is next to it, an admonition's kind.
 fn is_silent(words: &str) -> bool {
     let is_target = words.starts_with('(') && words.ends_with(")=");
     let is_remark = words == "%" || words.starts_with("% ");
     let takes_in = words.starts_with("--8<--")
-        || (words.starts_with("{%") && words.ends_with("%}"))
+        || is_template(words)
         || (words.starts_with("{!") && words.ends_with("!}"));
-    is_target || is_remark || takes_in || is_definition(words)
+    let is_contents = CONTENTS.iter().any(|mark| mark.eq_ignore_ascii_case(words));
+    let quoted = words.trim_start_matches(['>', ' ']);
+    let is_kind = quoted.len() < words.len()
+        && quoted
+            .strip_prefix("[!")
+            .and_then(|rest| rest.strip_suffix(']'))
+            .is_some_and(|kind| kind.chars().all(char::is_alphanumeric));
+    is_target || is_remark || takes_in || is_contents || is_kind || is_definition(words)
+}
+
+/// A line without attributes that end it (`{#id .class}`, `{: .note }`).
+fn without_attributes(line: &str) -> &str {
+    let words = line.trim_end();
+    let attributes = words.strip_suffix('}').and_then(|rest| rest.rsplit_once('{'));
+    match attributes {
+        Some((before, inner)) if inner.starts_with(['#', '.', ':']) => before,
+        _ => line,
+    }
 }
 
 /// Whether a line says where links lead (`[name]: address "title"`). A footnote's text looks alike.
@@ -203,15 +300,24 @@ fn is_definition(words: &str) -> bool {
         && (title.is_empty() || title.starts_with(['"', '\'', '(']))
 }
 
-/// A line without where its links and pictures lead.
+/// A line without where its links and pictures lead, and the marks around their words.
 fn without_targets(line: &str) -> String {
     let mut said = String::new();
     let mut rest = line;
     while let Some((before, link)) = rest.split_once("](") {
         said.push_str(before);
-        said.push(']');
+        if let Some(open) = said.rfind('[') {
+            said.remove(open);
+            if said[..open].ends_with('!') {
+                said.remove(open - 1);
+            }
+        }
         rest = link.split_once(')').map_or(link, |(_, after)| after);
     }
     said.push_str(rest);
+    // A link that ends on another line.
+    if let Some(open) = said.rfind('[').filter(|open| !said[*open..].contains(']')) {
+        said.remove(open);
+    }
     said
 }

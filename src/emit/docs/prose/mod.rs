@@ -4,10 +4,12 @@
 mod html;
 mod markdown;
 mod rst;
+mod wording;
 
 use html::Html;
 use markdown::Markdown;
 use rst::Rst;
+pub(super) use wording::wording;
 
 use super::{headings, names, notebook};
 use crate::domain::path::RepoPath;
@@ -16,6 +18,14 @@ use crate::domain::path::RepoPath;
 const PLAIN: &[&str] = &["readme", "install", "usage", "tutorial", "manual", "faq"];
 /// Python files that tell a documentation's builder what to do.
 const SETTINGS: &[&str] = &["conf.py", "setup.py", "noxfile.py", "conftest.py", "__init__.py"];
+/// Sections of a manual, by which its pages' names end.
+const MANUALS: &[&str] = &["1", "2", "3", "4", "5", "6", "7", "8"];
+/// Folders of lists for programs.
+const LIST_FOLDERS: &[&str] = &["requirements", "constraints"];
+/// Folders whose tables are no part of a document.
+const DATA_FOLDERS: &[&str] = &["_static", "data", "example", "examples"];
+/// What a template of a document adds to its name.
+const TEMPLATES: &[&str] = &[".jinja", ".jinja2", ".j2"];
 
 /// How a document is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,26 +48,33 @@ impl Kind {
     /// By a file's path; `None` for one that holds no text.
     pub(super) fn of(path: &RepoPath) -> Option<Self> {
         let name = String::from_utf8_lossy(path.file_name()).to_lowercase();
+        // A template of a document is read as that.
+        let name = TEMPLATES
+            .iter()
+            .find_map(|suffix| name.strip_suffix(*suffix))
+            .unwrap_or(&name);
         let suffix = name.rsplit_once('.').map_or("", |(_, suffix)| suffix);
         Some(match suffix {
             "rst" | "rest" | "inc" => Self::Rst,
             "md" | "markdown" | "mdx" | "myst" | "qmd" | "rmd" => Self::Markdown,
             "html" | "htm" => Self::Html,
-            "adoc" | "asciidoc" | "org" | "textile" | "rdoc" => Self::Other,
-            "txt" if !headings::is_list(&name) && !is_in_list_folder(path) => Self::Rst,
-            "" if PLAIN.contains(&name.as_str()) => Self::Rst,
+            "adoc" | "asciidoc" | "org" | "textile" | "rdoc" | "tex" | "pod" => Self::Other,
+            _ if MANUALS.contains(&suffix) => Self::Other,
+            "csv" if !is_in(path, DATA_FOLDERS) => Self::Other,
+            "txt" if !headings::is_list(name) && !is_in(path, LIST_FOLDERS) => Self::Rst,
+            "" if PLAIN.contains(&name) => Self::Rst,
             "ipynb" => Self::Notebook,
-            "py" if !SETTINGS.contains(&name.as_str()) => Self::Gallery,
+            "py" if !SETTINGS.contains(&name) => Self::Gallery,
             _ => return None,
         })
     }
 }
 
-fn is_in_list_folder(path: &RepoPath) -> bool {
+fn is_in(path: &RepoPath, folders: &[&str]) -> bool {
     path.components()
         .rev()
         .skip(1)
-        .any(|folder| folder == b"requirements" || folder == b"constraints")
+        .any(|folder| folders.iter().any(|name| folder == name.as_bytes()))
 }
 
 /// What is read in each line of a document (of a notebook: of its cells, as a statement shows them). Lines behind the last

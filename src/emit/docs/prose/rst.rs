@@ -1,6 +1,7 @@
 //! What a reader reads of reStructuredText.
 
 use super::html::Html;
+use super::wording::{is_template, without_layout};
 use crate::emit::docs::code::{self, Markup, Side};
 
 /// Directives of which nothing is read: neither what stands behind them nor what stands below.
@@ -13,6 +14,7 @@ const MUTE: &[&str] = &[
     "meta",
     "sectionauthor",
     "tabularcolumns",
+    "tags",
     "toctree",
 ];
 /// Directives behind which a path, a name or a setting stands; what stands below them is text.
@@ -43,6 +45,73 @@ const SILENT: &[&str] = &[
     "tab-set",
     "video",
     "youtube",
+];
+
+/// Other directives whose options are about their looks.
+const LAYOUT: &[&str] = &[
+    "button-link",
+    "button-ref",
+    "card",
+    "csv-table",
+    "dropdown",
+    "flat-table",
+    "grid-item",
+    "grid-item-card",
+    "list-table",
+    "tab-item",
+    "table",
+];
+/// Options about looks, names and links of whatever directive.
+const LAYOUT_OPTIONS: &[&str] = &[
+    "align",
+    "canonical",
+    "class",
+    "collapsible",
+    "color",
+    "figclass",
+    "figwidth",
+    "header-rows",
+    "height",
+    "hidden",
+    "icon",
+    "label",
+    "link",
+    "link-type",
+    "module",
+    "name",
+    "no-contents-entry",
+    "no-index",
+    "no-index-entry",
+    "no-typesetting",
+    "nocontentsentry",
+    "noindex",
+    "noindexentry",
+    "open",
+    "scale",
+    "single-line-parameter-list",
+    "stub-columns",
+    "sync",
+    "target",
+    "width",
+    "widths",
+];
+/// Options of whatever directive for which words are given.
+const WORD_OPTIONS: &[&str] = &[
+    "alt",
+    "caption",
+    "description",
+    "header",
+    "summary",
+    "synopsis",
+    "title",
+];
+/// Directives behind which versions stand, and how many.
+const VERSIONED: &[(&str, usize)] = &[
+    ("deprecated", 1),
+    ("deprecated-removed", 2),
+    ("versionadded", 1),
+    ("versionchanged", 1),
+    ("versionremoved", 1),
 ];
 
 /// What of a directive is read.
@@ -78,6 +147,38 @@ impl Reading {
     }
 }
 
+/// What is read of the words behind a directive that is read: not the versions that it tells of.
+pub(super) fn behind<'w>(name: &str, argument: &'w str) -> &'w str {
+    let versions = VERSIONED
+        .iter()
+        .find(|(versioned, _)| *versioned == name)
+        .map_or(0, |(_, count)| *count);
+    (0..versions).fold(argument, |rest, _| {
+        rest.split_once(char::is_whitespace)
+            .map_or("", |(_, words)| words.trim_start())
+    })
+}
+
+/// Whether a directive's options are known to be about its looks, or about what is written elsewhere.
+pub(super) fn is_of_layout(name: &str) -> bool {
+    let name = name.rsplit(':').next().unwrap_or_default();
+    name.starts_with("auto")
+        || [MUTE, SILENT, LAYOUT, code::CODE]
+            .iter()
+            .any(|names| names.contains(&name))
+}
+
+/// What is read of a line that gives a directive's option: the words that are given, or the line where the directive tells
+/// something by it (`:type: int`).
+pub(super) fn told<'w>(line: &'w str, name: &str, value: &'w str, is_of_layout: bool) -> Option<&'w str> {
+    let name = name.split_whitespace().next().unwrap_or_default();
+    if WORD_OPTIONS.contains(&name) {
+        Some(value)
+    } else {
+        (!is_of_layout && !LAYOUT_OPTIONS.contains(&name)).then_some(line)
+    }
+}
+
 /// What ends lines that are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
@@ -89,14 +190,24 @@ enum End {
     BlankNext,
 }
 
+/// A directive whose options may follow.
+struct Options {
+    /// How far the directive is indented.
+    outer: usize,
+    is_of_layout: bool,
+    /// How far the last option is indented.
+    last: Option<usize>,
+    /// Whether the last option is read.
+    is_told: bool,
+}
+
 /// Reads reStructuredText line by line.
 #[derive(Default)]
 pub(super) struct Rst {
     side: Side,
     /// Lines further in than this are left out.
     left_out: Option<(usize, End)>,
-    /// How far a directive is indented whose options may follow, and the last of these.
-    options: Option<(usize, Option<usize>)>,
+    options: Option<Options>,
     /// How far a directive is indented below which HTML stands.
     html: Option<(usize, Html)>,
     /// Whether the text has begun: fields before it are about the file.
@@ -115,6 +226,9 @@ impl Rst {
             self.side.takes(Markup::Rst, body);
             return String::new();
         }
+        if let Some(said) = self.option(words, indent) {
+            return said;
+        }
         if let Some((outer, end)) = self.left_out {
             if indent > outer {
                 let end = if end == End::BlankNext { End::Indent } else { end };
@@ -122,9 +236,6 @@ impl Rst {
                 return String::new();
             }
             self.left_out = None;
-        }
-        if self.is_option(words, indent) {
-            return String::new();
         }
         if self.html.as_ref().is_some_and(|(outer, _)| indent <= *outer) {
             self.html = None;
@@ -138,24 +249,33 @@ impl Rst {
         if words == ".." || words.starts_with(".. ") {
             return self.explicit(words[2..].trim_start(), indent);
         }
-        if (!self.has_begun && is_field(words)) || words.starts_with("__ ") {
+        if (!self.has_begun && is_field(words)) || words.starts_with("__ ") || is_template(words) {
             return String::new();
         }
         self.has_begun = true;
-        without_targets(body)
+        without_layout(&without_targets(body)).to_owned()
     }
 
-    /// Whether a line is an option of the directive above it, or goes on with one.
-    fn is_option(&mut self, words: &str, indent: usize) -> bool {
-        let Some((outer, last)) = self.options else {
-            return false;
-        };
-        if last.is_some_and(|last| indent > last) {
-            return true;
+    /// What is read of a line that is an option of the directive above it, or goes on with one; `None` for another line.
+    fn option(&mut self, words: &str, indent: usize) -> Option<String> {
+        let open = self.options.as_mut()?;
+        if open.last.is_some_and(|last| indent > last) {
+            return Some(if open.is_told {
+                without_targets(words)
+            } else {
+                String::new()
+            });
         }
-        let is_option = indent > outer && is_field(words);
-        self.options = is_option.then_some((outer, Some(indent)));
-        is_option
+        let is_option = indent > open.outer && is_field(words);
+        let field = words.strip_prefix(':').and_then(|rest| rest.split_once(':'));
+        let Some((name, value)) = field.filter(|_| is_option) else {
+            self.options = None;
+            return None;
+        };
+        let told = told(words, name, value, open.is_of_layout);
+        open.last = Some(indent);
+        open.is_told = told.is_some();
+        Some(told.map(without_targets).unwrap_or_default())
     }
 
     /// Takes what stands behind `..`; says what of it is read.
@@ -182,14 +302,19 @@ impl Rst {
             return String::new();
         };
         self.has_begun = true;
-        self.options = Some((indent, None));
+        self.options = Some(Options {
+            outer: indent,
+            is_of_layout: is_of_layout(name),
+            last: None,
+            is_told: false,
+        });
         let reading = match (substitution, name) {
             (None, _) => Reading::of(name, argument),
             (Some(_), "replace") => Reading::All,
             (Some(_), _) => Reading::Below,
         };
         match reading {
-            Reading::All => return without_targets(argument),
+            Reading::All => return without_targets(behind(name, argument)),
             Reading::Nothing => self.left_out = Some((indent, End::Indent)),
             Reading::Html => self.html = Some((indent, Html::default())),
             Reading::Below | Reading::Code => {}
