@@ -278,7 +278,8 @@ fn line(text: &mut String, resolved: &Resolved) {
         .chosen()
         .map(|found| {
             let best = found.evidence.first().map_or("", |evidence| evidence.name());
-            format!("#{} ({best})", found.number)
+            let undone = if found.undone { ", reverted" } else { "" };
+            format!("#{} ({best}{undone})", found.number)
         })
         .collect();
     let pulls = if pulls.is_empty() {

@@ -19,7 +19,7 @@ use super::resolve::{Known, LandedAt, Resolved};
 use super::sources::{ReleaseBody, Source, decoded, read_document, read_fragment, read_release};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
-use super::undone::undone;
+use super::undone::{lands_again, undone};
 use super::writers::{bare, first_writers, forget_shared};
 use crate::domain::address::shown;
 use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
@@ -37,7 +37,7 @@ use crate::mine::subjects::{read, relations};
 use crate::recipe::notes::NotesRecipe;
 
 /// What reading release notes means: part of the key of what was read.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The longest file, in bytes, that is read as release notes.
 const LONGEST: usize = 16 << 20;
 /// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.
@@ -315,11 +315,13 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
                 let lands_another = read(text)
                     .landing
                     .is_some_and(|landing| !landing.numbers().contains(number));
+                let again = lands_again(text);
                 for found in references(text, repo, &FoundIn::MergeMessage) {
                     let repo = found.repo.as_deref();
                     let is_here = repo.is_none_or(|repo| today.is_some_and(|today| today.is_called(repo)));
                     if is_here && found.number != *number && !lands_another {
-                        *named.entry(found.number).or_default() |= found.closes;
+                        *named.entry(found.number).or_default() |=
+                            found.closes || again.contains(&found.number);
                     }
                 }
             }
