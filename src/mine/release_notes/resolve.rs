@@ -11,7 +11,8 @@
 //! | `line` | its commits wrote the entry's lines into the notes |
 //! | `mentions` | its messages name that issue |
 //!
-//! **The rule.** Only pull requests that landed count, and only those that can be of the entry's version: not one that
+//! **The rule.** Only pull requests that landed count (of those that the entry names also those whose head a branch holds,
+//! though nothing tells that it was merged), and only those that can be of the entry's version: not one that
 //! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
 //! notes have it in the wrong place). Who changes nothing but release notes and versions (or many entries, and beside them
 //! no more than documentation) tells of others' changes: that it wrote the entry or its fragment does not count. Of what is
@@ -182,6 +183,9 @@ pub struct Known {
     pub pulls: BTreeSet<u32>,
     /// Those that landed.
     pub landed: BTreeMap<u32, LandedAt>,
+    /// Those whose head a branch holds, by that commit, though nothing tells that it was merged: they landed for who names
+    /// them.
+    pub by_head: BTreeMap<u32, LandedAt>,
     /// For each issue the pull requests whose messages name it, and whether they say that they close it.
     pub namers: BTreeMap<u32, BTreeMap<u32, bool>>,
     /// The same from the forge: who closed an issue.
@@ -256,10 +260,11 @@ impl Known {
         let mut pulls: Vec<Found> = evidence
             .into_iter()
             .map(|(number, evidence)| {
-                let own_word = evidence.contains(&Evidence::Named)
+                let is_named = evidence.contains(&Evidence::Named);
+                let own_word = is_named
                     && (evidence.contains(&Evidence::Line) || evidence.contains(&Evidence::Fragment));
                 let told_only = !evidence.iter().any(|evidence| evidence.is_of_change());
-                let verdict = match self.first_verdict(&entry, number) {
+                let verdict = match self.first_verdict(&entry, number, is_named) {
                     Verdict::Later | Verdict::Earlier if own_word => Verdict::Weaker,
                     Verdict::Weaker if told_only && self.slight.contains(&number) => Verdict::NotesOnly,
                     verdict => verdict,
@@ -269,8 +274,7 @@ impl Known {
                     evidence: evidence.into_iter().collect(),
                     verdict,
                     undone: self
-                        .landed
-                        .get(&number)
+                        .landing(number, is_named)
                         .is_some_and(|landed| landed.undone.is_some()),
                 }
             })
@@ -322,8 +326,14 @@ impl Known {
         writer_of(&self.lines, lines)
     }
 
-    fn first_verdict(&self, entry: &Entry, number: u32) -> Verdict {
-        let Some(landed) = self.landed.get(&number) else {
+    /// How a pull request landed; where the entry names it, its head on a branch is enough.
+    pub(super) fn landing(&self, number: u32, is_named: bool) -> Option<&LandedAt> {
+        let by_head = || self.by_head.get(&number).filter(|_| is_named);
+        self.landed.get(&number).or_else(by_head)
+    }
+
+    fn first_verdict(&self, entry: &Entry, number: u32, is_named: bool) -> Verdict {
+        let Some(landed) = self.landing(number, is_named) else {
             return Verdict::NotMerged;
         };
         let (version, date) = (entry.version.as_deref(), entry.date.as_deref());

@@ -16,7 +16,7 @@ fn known() -> Known {
     Known {
         repo: Some(name),
         today: Some("ada/rows".parse().unwrap()),
-        pulls: [7, 8, 9, 10, 11].into(),
+        pulls: [7, 8, 9, 10, 11, 12].into(),
         landed: [
             (7, landed(3, false)),
             (8, landed(4, false)),
@@ -24,6 +24,7 @@ fn known() -> Known {
             (11, landed(6, false)),
         ]
         .into(),
+        by_head: [(12, landed(7, false)), (13, landed(7, false))].into(),
         namers: [
             (1, [(7, false), (8, true)].into()),
             (2, [(9, true), (8, true), (11, true)].into()),
@@ -31,7 +32,7 @@ fn known() -> Known {
             (6, [(7, false), (8, true)].into()),
         ]
         .into(),
-        closers: [(3, vec![9])].into(),
+        closers: [(3, vec![9]), (14, vec![13])].into(),
         orphans: Orphans::default(),
         fragments,
         slight: BTreeSet::new(),
@@ -109,6 +110,11 @@ fn the_best_evidence_is_chosen_and_all_is_kept() {
         (
             "An unnamed change of mine.\nThanks to Cleo Tables and Dan Rows.",
             "resolved: 8! line",
+        ),
+        ("Moved on to its head. (#12)", "resolved: 12! named"),
+        (
+            "Its head is there, and nobody names it. (#14)",
+            "not-merged: 13x api",
         ),
         ("Closed. (#10)", "not-merged: 10x named"),
         ("Known to nobody. (#4)", "issue-only: "),

@@ -276,6 +276,22 @@ fn a_landing_that_says_that_it_lands_another_again_is_the_entrys() {
 }
 
 #[test]
+fn who_an_entry_names_landed_where_the_branch_moved_on_to_its_head() {
+    let mut story = Story::new();
+    story.put("src/a.py", "a = 2\n");
+    story.push("Add two");
+    story.fixture.set_ref("refs/pull/2/head", story.main);
+    let log = "# Changes\n\n## 1.0\n\n### Added\n- Two of them at once. (#2)\n- Four. (#4)\n";
+    story.put("CHANGES.md", log);
+    story.push("Write notes");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 2 named | Two of them
+    1.0 feature issue-only |  | Four. (#4)
+    ");
+}
+
+#[test]
 fn who_is_thanked_in_several_entries_gives_none_to_another() {
     let added = |lines: &str| format!("# Changes\n\n## 1.0\n\n### Added\n{lines}");
     let by = "  By `Ada Somebody Else <https://forge.example/ada>`_.\n";
