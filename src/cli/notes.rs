@@ -17,7 +17,7 @@ use crate::domain::ids::RepoName;
 use crate::domain::notes::Kind;
 use crate::git::Mirror;
 use crate::git::transport::{self, Transfer};
-use crate::mine::release_notes::order::{is_of, is_since};
+use crate::mine::release_notes::order::{is_of, is_since, is_unreleased, newest_first, version_of};
 use crate::mine::release_notes::resolve::Resolved;
 use crate::mine::release_notes::run::{Notes, Settings, notes};
 use crate::mine::release_notes::summary::{Summary, summary};
@@ -26,6 +26,9 @@ use crate::pipeline::notes::{self as noted, Told};
 use crate::pipeline::source::Place;
 use crate::recipe;
 use crate::recipe::model::Enrich;
+
+/// What the names of tags begin with.
+const TAGS: &str = "refs/tags/";
 
 /// `quarry notes`.
 #[derive(Debug, Args)]
@@ -56,7 +59,7 @@ pub struct NotesArgs {
     /// A repository of GitHub: git clones it, and GitHub is asked; with `--mirror`, its name, where the mirror does not tell it
     #[arg(long, value_name = "OWNER/NAME")]
     pub repo: Option<RepoName>,
-    /// Only this version and those after it
+    /// Only this version and those after it; `unreleased`: only what has no version yet
     #[arg(long, value_name = "TAG")]
     pub since: Option<String>,
     /// Only features, enhancements, new checks and extensions
@@ -181,30 +184,34 @@ fn warnings(found: &Notes) -> Vec<String> {
     idle.chain(nothing).collect()
 }
 
-/// Whether a version is one that the notes tell of, or that the mirror has a tag of.
+/// Whether a version is one that the notes tell of, or that the mirror has a tag of, by its name or by its version.
 fn is_known(tag: &str, found: &Notes, mirror: &Path) -> bool {
     let versions = found
         .entries
         .iter()
         .filter_map(|resolved| resolved.entry.version.as_deref());
-    versions.into_iter().any(|version| is_of(version, tag))
-        || Mirror::open(mirror).is_ok_and(|mirror| mirror.resolve(tag).is_ok())
+    let is_tag = |mirror: &Mirror| {
+        let tags = mirror.refs(TAGS).unwrap_or_default();
+        let mut versions = tags
+            .iter()
+            .filter_map(|tip| version_of(tip.name.strip_prefix(TAGS)?));
+        versions.any(|version| is_of(&version, tag))
+    };
+    is_unreleased(tag)
+        || versions.into_iter().any(|version| is_of(version, tag))
+        || Mirror::open(mirror).is_ok_and(|mirror| mirror.resolve(tag).is_ok() || is_tag(&mirror))
 }
 
 fn unknown(tag: &str, found: &Notes) -> CliError {
-    let mut versions: Vec<&str> = vec![];
-    for version in found
-        .entries
-        .iter()
-        .filter_map(|resolved| resolved.entry.version.as_deref())
-    {
-        if versions.len() < 8 && !versions.contains(&version) {
-            versions.push(version);
-        }
-    }
+    const SHOWN: usize = 8;
+    let entries = found.entries.iter();
+    let versions = newest_first(entries.filter_map(|resolved| resolved.entry.version.as_deref()));
     let hint = match versions.as_slice() {
         [] => "the notes tell of no version".to_owned(),
-        some => format!("the notes tell of {} and others", some.join(", ")),
+        some if some.len() > SHOWN => {
+            format!("the notes tell of {} and older ones", some[..SHOWN].join(", "))
+        }
+        some => format!("the notes tell of {}", some.join(", ")),
     };
     CliError::input(
         format!("find the version `{tag}` of `--since` in {}", found.repo),
@@ -278,7 +285,8 @@ fn line(text: &mut String, resolved: &Resolved) {
         .chosen()
         .map(|found| {
             let best = found.evidence.first().map_or("", |evidence| evidence.name());
-            format!("#{} ({best})", found.number)
+            let undone = if found.undone { ", reverted" } else { "" };
+            format!("#{} ({best}{undone})", found.number)
         })
         .collect();
     let pulls = if pulls.is_empty() {

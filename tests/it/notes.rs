@@ -312,6 +312,13 @@ fn since_a_version_is_its_own_release_and_what_follows() {
         "Start",
         &[("CHANGES.md", log)],
     );
+    commit(
+        &mut stream,
+        ("refs/tags/v1.2rc1", 2),
+        &[1],
+        "Try it",
+        &[("CHANGES.md", log)],
+    );
     import_into(&bare, &stream);
     let told = |tag: &str| {
         let mut command = quarry(temp.path());
@@ -335,6 +342,9 @@ fn since_a_version_is_its_own_release_and_what_follows() {
         ("1", "ed"),
         ("v1", "ed"),
         ("0", "edcba"),
+        // The notes name neither.
+        ("1.2rc1", ""),
+        ("unreleased", ""),
     ] {
         assert_eq!(told(tag), entries, "{tag}");
     }
@@ -345,7 +355,11 @@ fn since_a_version_is_its_own_release_and_what_follows() {
         .unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        said.contains("find the version `5` of `--since`") && said.contains("1.1, 1.0.0"),
+        said.contains("find the version `5` of `--since`") && said.contains("tell of 1.1, 1.0.0, "),
+        "{said}"
+    );
+    assert!(
+        said.contains("rc.1, 0.9") && !said.contains("older ones"),
         "{said}"
     );
 }

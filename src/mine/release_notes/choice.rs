@@ -1,6 +1,6 @@
 //! Which of several pull requests an entry tells of: the second half of the [rule](super::resolve).
 
-use super::resolve::{Evidence, Found, Known, Verdict};
+use super::resolve::{Evidence, Found, Known, LandedAt, Verdict};
 use crate::mine::graph::Node;
 
 impl Known {
@@ -51,20 +51,23 @@ impl Known {
             .max()?;
         able.iter().copied().find(|place| {
             let found = &pulls[*place];
-            let landed = self.landed.get(&found.number);
-            landed.is_some_and(|landed| {
+            self.how(found).is_some_and(|landed| {
                 landed.undone.is_none() && !landed.second_hand && landed.commit > undone
             }) && self.strength(found) < MENTIONED
         })
     }
 
+    fn how(&self, found: &Found) -> Option<&LandedAt> {
+        self.landing(found.number, found.evidence.contains(&Evidence::Named))
+    }
+
     fn undone(&self, found: &Found) -> Option<Node> {
-        self.landed.get(&found.number)?.undone
+        self.how(found)?.undone
     }
 
     /// How good a pull request is, the best first; those with the same first part are equally good.
     fn rank(&self, found: &Found) -> (Good, Option<i64>, u32) {
-        let landed = self.landed.get(&found.number);
+        let landed = self.how(found);
         let good = (
             landed.is_some_and(|landed| landed.undone.is_some()),
             landed.is_some_and(|landed| landed.second_hand),

@@ -15,6 +15,24 @@ const SMALL: &[&str] = &[
 /// For each of an entry's lines whether it is but a credit: whoever adds a name there (to thank a second one, say) need not
 /// have written the entry.
 pub(super) fn credits(lines: &[&str]) -> Vec<bool> {
+    let mut goes_on = false;
+    let one = |line: &&str| {
+        let line = line.trim();
+        let more = goes_on && !line.is_empty() && is_names(line);
+        let begin = begin(line);
+        goes_on = (more || begin.is_some()) && !line.ends_with('.');
+        more || begin == Some(0)
+    };
+    lines.iter().map(one).collect()
+}
+
+/// A line without the credit that ends it.
+pub(super) fn uncredited(line: &str) -> &str {
+    begin(line).map_or(line, |start| line[..start].trim_end())
+}
+
+/// Where the credit begins that a line ends with.
+fn begin(line: &str) -> Option<usize> {
     static BEGIN: LazyLock<Regex> = LazyLock::new(|| {
         compiled(
             r"(?x) (?: ^ | [^\w\s,] \s+ ) (?P<credit> \(?
@@ -24,18 +42,11 @@ pub(super) fn credits(lines: &[&str]) -> Vec<bool> {
                        | (?: courtesy | patch(?:es)? ) \s+ of ) ) ) \b",
         )
     });
-    let mut goes_on = false;
-    let one = |line: &&str| {
-        let line = line.trim();
-        let more = goes_on && !line.is_empty() && is_names(line);
-        let begin = BEGIN
-            .captures_iter(line)
-            .filter_map(|found| found.name("credit"))
-            .find(|credit| is_names(&line[credit.end()..]));
-        goes_on = (more || begin.is_some()) && !line.ends_with('.');
-        more || begin.is_some_and(|credit| credit.start() == 0)
-    };
-    lines.iter().map(one).collect()
+    BEGIN
+        .captures_iter(line)
+        .filter_map(|found| found.name("credit"))
+        .find(|credit| is_names(&line[credit.end()..]))
+        .map(|credit| credit.start())
 }
 
 /// Whether a text is nothing but names of people, links and numbers. A link may begin on the line before, or end on the next.
@@ -92,6 +103,25 @@ mod tests {
             ("Thanks to a cache this is fast.", "-"),
         ] {
             assert_eq!(told(text), found, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_told_without_the_credit_that_ends_it() {
+        for (line, words) in [
+            ("Add a thing. Thanks @ada.", "Add a thing."),
+            ("Add a thing (#12). (Patch by Ada de Lines)", "Add a thing (#12)."),
+            ("By Ada.", ""),
+            (
+                "Things are sorted by `ada <https://host/ada>`_",
+                "Things are sorted by `ada <https://host/ada>`_",
+            ),
+            (
+                "Add a thing. Thanks to a cache.",
+                "Add a thing. Thanks to a cache.",
+            ),
+        ] {
+            assert_eq!(uncredited(line), words, "{line}");
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Markdown (and `MyST`) as lines that are understood.
 
+use super::links;
 use super::pieces::{Mark, Piece, after_bullet, bold_line, indented};
 
 /// Fences of `MyST` whose body is words.
@@ -99,6 +100,10 @@ impl<'t> Reader<'t> {
             && let Some((level, title)) = atx(words)
         {
             self.push(at, 0, Mark::Heading(level), title);
+            return;
+        }
+        if let Some(target) = links::of_markdown(words) {
+            self.out.push(Piece::target(at, target));
             return;
         }
         if let Some(level) = underline(words) {

@@ -21,7 +21,7 @@
 //! | `undone` | which pull requests were reverted |
 //! | [`summary`](mod@summary) | what it comes to |
 //! | [`run`] | the shell |
-//! | `outline`, `versions`, `kinds`, [`headings`], `references`, `words` | from lines to entries |
+//! | `outline`, `versions`, `kinds`, [`headings`], `references`, `links`, `words` | from lines to entries |
 
 pub mod brought;
 mod choice;
@@ -29,6 +29,7 @@ mod credits;
 pub mod fragments;
 pub mod headings;
 mod kinds;
+mod links;
 mod markdown;
 pub mod model;
 pub mod order;

@@ -1,5 +1,6 @@
 //! Versions in their order: as PEP 440 has it, read so leniently that semantic versions, tags and days have a place, too.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -86,7 +87,7 @@ impl Order {
 }
 
 /// The version that a tag names. A number alone is one, too: no heading is read here, in which it may be anything.
-fn version_of(tag: &str) -> Option<String> {
+pub fn version_of(tag: &str) -> Option<String> {
     static SINGLE: LazyLock<Regex> = LazyLock::new(|| {
         compiled(r"(?i)^(?:[a-z][a-z0-9_.-]*[-_/])?v?(?P<number>[0-9]+(?:[-._]?(?:a|b|rc)[0-9]+)?)$")
     });
@@ -95,9 +96,27 @@ fn version_of(tag: &str) -> Option<String> {
         .or_else(|| SINGLE.captures(tag).map(|found| found["number"].to_owned()))
 }
 
-/// Whether the notes' version is a tag's, or comes after it; what is not released yet comes after every one. `None` when
-/// the tag names no version.
+/// Whether it is what notes call what has no version yet.
+pub fn is_unreleased(version: &str) -> bool {
+    version.trim().eq_ignore_ascii_case("unreleased")
+}
+
+/// Versions, each once, the newest first; what is not released yet is newer than every one.
+pub fn newest_first<'v>(versions: impl IntoIterator<Item = &'v str>) -> Vec<&'v str> {
+    let placed = versions.into_iter().map(|version| {
+        let order = Order::of(version);
+        (order.is_none(), order, version)
+    });
+    let placed: BTreeSet<(bool, Option<Order>, &str)> = placed.collect();
+    placed.into_iter().rev().map(|(_, _, version)| version).collect()
+}
+
+/// Whether the notes' version is a tag's, or comes after it; what is not released yet comes after every one, and it alone
+/// after `unreleased`. `None` when the tag names no version.
 pub fn is_since(told: Option<&str>, tag: &str) -> Option<bool> {
+    if is_unreleased(tag) {
+        return Some(told.is_none_or(is_unreleased));
+    }
     let bound = Order::of(&version_of(tag)?)?;
     Some(told.and_then(Order::of).is_none_or(|told| told >= bound))
 }
@@ -177,6 +196,9 @@ mod tests {
             (Some("5.0b1"), "5", Some(false)),
             (Some("5.0b2"), "5b1", Some(true)),
             (Some("1.0"), "nightly", None),
+            (Some("unreleased"), "unreleased", Some(true)),
+            (None, "Unreleased", Some(true)),
+            (Some("5.0"), "unreleased", Some(false)),
         ] {
             assert_eq!(is_since(told, tag), since, "{told:?} {tag}");
         }
@@ -193,5 +215,9 @@ mod tests {
         ] {
             assert_eq!(is_of(told, tag), is, "{told} {tag}");
         }
+        assert_eq!(
+            newest_first(["1.9", "unreleased", "1.10", "1.10rc1", "1.9"]),
+            ["unreleased", "1.10", "1.10rc1", "1.9"]
+        );
     }
 }

@@ -4,7 +4,7 @@
 //! but a label), is a heading of theirs. A paragraph is an entry when it names an issue or a pull request, or has a badge;
 //! one that says what the list below it holds ("New features:") is a heading of that. Below a badge that stands alone, or a
 //! heading that names an issue, the section's prose is one. A paragraph of nothing but references belongs to what stands
-//! before it.
+//! before it. What says that there is nothing to tell ("None.") is no entry.
 
 use std::sync::LazyLock;
 
@@ -12,6 +12,7 @@ use regex::Regex;
 
 use super::headings::Headings;
 use super::kinds::{badges, prefix};
+use super::links::Links;
 use super::model::{Entry, Format, Kind, Place, Reference};
 use super::pieces::{Mark, Piece};
 use super::references::authors;
@@ -48,6 +49,7 @@ pub(super) fn entries(document: Document<'_>, pieces: &[Piece<'_>]) -> Vec<Entry
     });
     let mut outline = Outline {
         document,
+        links: Links::of(pieces),
         version,
         titles: vec![],
         badge: None,
@@ -96,6 +98,8 @@ struct Item {
 
 struct Outline<'d> {
     document: Document<'d>,
+    /// Where labels in its words lead.
+    links: Links,
     version: Option<Version>,
     /// Headings below the version's, with their levels.
     titles: Vec<(usize, String)>,
@@ -115,7 +119,7 @@ struct Outline<'d> {
 impl Outline<'_> {
     fn take(&mut self, piece: &Piece<'_>) {
         match piece.mark {
-            Mark::Blank => {
+            Mark::Blank | Mark::Target => {
                 self.end_paragraph();
                 self.after_blank = true;
                 return;
@@ -177,7 +181,7 @@ impl Outline<'_> {
         self.titles.push((level, title.trim().to_owned()));
         let mut words = Words::default();
         words.push(line, title.trim().to_owned(), false);
-        if !words.references(self.document.format).is_empty() {
+        if !words.references(self.document.format, &self.links).is_empty() {
             // A section about one change.
             self.prose = Some(words);
         }
@@ -281,7 +285,7 @@ impl Outline<'_> {
         self.unfresh();
         let own = item.own.text();
         let format = self.document.format;
-        let names = |words: &Words| !words.references(format).is_empty();
+        let names = |words: &Words| !words.references(format, &self.links).is_empty();
         let naming = item.inner.iter().filter(|inner| names(&inner.all)).count();
         let label = own.split_whitespace().count() <= 3 && item.inner.len() >= 2;
         if (naming >= 2 || (label && naming > 0) || (label && own.ends_with(':'))) && !names(&item.own) {
@@ -314,10 +318,10 @@ impl Outline<'_> {
             self.prose = Some(Words::default());
             return;
         }
-        let found = words.references(self.document.format);
+        let found = words.references(self.document.format, &self.links);
         if kind.is_none()
             && !found.is_empty()
-            && only_references(&words.spoken(self.document.format))
+            && only_references(&words.spoken(self.document.format, &self.links))
             && self.belongs_to_last(&words, found.clone())
         {
             return;
@@ -373,6 +377,9 @@ impl Outline<'_> {
 
     fn entry(&mut self, words: &Words, above: &[String]) {
         let text = words.text();
+        if is_nothing(&text) {
+            return;
+        }
         let titles = self.titles.iter().map(|(_, title)| title);
         let section: Vec<String> = titles.clone().chain(above).cloned().collect();
         // Headings tell before labels do: what is below "Features added" and "Extensions:" is a feature. But a label that
@@ -398,7 +405,7 @@ impl Outline<'_> {
             date: version.and_then(|title| title.date.clone()),
             section,
             kind,
-            references: words.references(self.document.format),
+            references: words.references(self.document.format, &self.links),
             authors: authors(&text),
             text,
             place: Place {
@@ -409,6 +416,25 @@ impl Outline<'_> {
             },
         });
     }
+}
+
+/// What stands where there is nothing to tell.
+const NOTHING: &[&str] = &[
+    "n/a",
+    "no change",
+    "no changes",
+    "no changes yet",
+    "none",
+    "none yet",
+    "nothing",
+    "nothing new",
+    "nothing yet",
+];
+
+/// Whether a text says that there is nothing to tell.
+fn is_nothing(text: &str) -> bool {
+    let words = text.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
+    NOTHING.contains(&words.as_str())
 }
 
 /// Whether a paragraph says what the list below it holds: `New features:`.

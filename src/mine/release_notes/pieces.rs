@@ -30,6 +30,8 @@ pub(super) enum Mark {
     Literal,
     /// `:Name: value`; the text is both, joined by a line end.
     Field,
+    /// No words: the address that a label stands for; the text is both, joined by a line end.
+    Target,
     /// Nothing.
     Blank,
     /// Nothing, and the end of every list that does not begin left of it.
@@ -43,6 +45,16 @@ impl<'t> Piece<'t> {
             indent,
             mark,
             text: Cow::Borrowed(text),
+        }
+    }
+
+    /// The address that a label stands for.
+    pub(super) fn target(line: usize, (label, address): (&str, &str)) -> Self {
+        Self {
+            line: number(line),
+            indent: 0,
+            mark: Mark::Target,
+            text: Cow::Owned(format!("{label}\n{address}")),
         }
     }
 

@@ -7,11 +7,12 @@
 //! | `named` | the entry names the pull request itself |
 //! | `fragment` | its commits brought the fragment that the entry was made of (who renames one did not) |
 //! | `api` | the forge says that it closed an issue that the entry names |
-//! | `closes` | its messages say that it closes that issue |
+//! | `closes` | its messages say that it closes that issue, or lands that pull request again |
 //! | `line` | its commits wrote the entry's lines into the notes |
 //! | `mentions` | its messages name that issue |
 //!
-//! **The rule.** Only pull requests that landed count, and only those that can be of the entry's version: not one that
+//! **The rule.** Only pull requests that landed count (of those that the entry names also those whose head a branch holds,
+//! though nothing tells that it was merged), and only those that can be of the entry's version: not one that
 //! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
 //! notes have it in the wrong place). Who changes nothing but release notes and versions (or many entries, and beside them
 //! no more than documentation) tells of others' changes: that it wrote the entry or its fragment does not count. Of what is
@@ -79,6 +80,9 @@ pub struct Found {
     pub evidence: Vec<Evidence>,
     /// What became of it.
     pub verdict: Verdict,
+    /// Whether it was reverted, and that stands: it is chosen where nothing else is the entry's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undone: bool,
 }
 
 /// Whether a pull request that was found is the entry's.
@@ -179,6 +183,9 @@ pub struct Known {
     pub pulls: BTreeSet<u32>,
     /// Those that landed.
     pub landed: BTreeMap<u32, LandedAt>,
+    /// Those whose head a branch holds, by that commit, though nothing tells that it was merged: they landed for who names
+    /// them.
+    pub by_head: BTreeMap<u32, LandedAt>,
     /// For each issue the pull requests whose messages name it, and whether they say that they close it.
     pub namers: BTreeMap<u32, BTreeMap<u32, bool>>,
     /// The same from the forge: who closed an issue.
@@ -253,10 +260,11 @@ impl Known {
         let mut pulls: Vec<Found> = evidence
             .into_iter()
             .map(|(number, evidence)| {
-                let own_word = evidence.contains(&Evidence::Named)
+                let is_named = evidence.contains(&Evidence::Named);
+                let own_word = is_named
                     && (evidence.contains(&Evidence::Line) || evidence.contains(&Evidence::Fragment));
                 let told_only = !evidence.iter().any(|evidence| evidence.is_of_change());
-                let verdict = match self.first_verdict(&entry, number) {
+                let verdict = match self.first_verdict(&entry, number, is_named) {
                     Verdict::Later | Verdict::Earlier if own_word => Verdict::Weaker,
                     Verdict::Weaker if told_only && self.slight.contains(&number) => Verdict::NotesOnly,
                     verdict => verdict,
@@ -265,6 +273,9 @@ impl Known {
                     number,
                     evidence: evidence.into_iter().collect(),
                     verdict,
+                    undone: self
+                        .landing(number, is_named)
+                        .is_some_and(|landed| landed.undone.is_some()),
                 }
             })
             .collect();
@@ -315,8 +326,14 @@ impl Known {
         writer_of(&self.lines, lines)
     }
 
-    fn first_verdict(&self, entry: &Entry, number: u32) -> Verdict {
-        let Some(landed) = self.landed.get(&number) else {
+    /// How a pull request landed; where the entry names it, its head on a branch is enough.
+    pub(super) fn landing(&self, number: u32, is_named: bool) -> Option<&LandedAt> {
+        let by_head = || self.by_head.get(&number).filter(|_| is_named);
+        self.landed.get(&number).or_else(by_head)
+    }
+
+    fn first_verdict(&self, entry: &Entry, number: u32, is_named: bool) -> Verdict {
+        let Some(landed) = self.landing(number, is_named) else {
             return Verdict::NotMerged;
         };
         let (version, date) = (entry.version.as_deref(), entry.date.as_deref());
@@ -329,164 +346,4 @@ impl Known {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::domain::path::RepoPath;
-    use crate::mine::release_notes::{Headings, read_document};
-
-    fn known() -> Known {
-        let landed = |commit, second_hand| LandedAt {
-            commit,
-            base: commit - 1,
-            at: i64::from(commit),
-            second_hand,
-            undone: None,
-        };
-        let name = "ada/lines".parse().unwrap();
-        let mut fragments = Fragments::default();
-        fragments.add(1, "By its fragment.", Some(11));
-        Known {
-            repo: Some(name),
-            today: Some("ada/rows".parse().unwrap()),
-            pulls: [7, 8, 9, 10, 11].into(),
-            landed: [
-                (7, landed(3, false)),
-                (8, landed(4, false)),
-                (9, landed(5, true)),
-                (11, landed(6, false)),
-            ]
-            .into(),
-            namers: [
-                (1, [(7, false), (8, true)].into()),
-                (2, [(9, true), (8, true), (11, true)].into()),
-                (5, [(8, true)].into()),
-                (6, [(7, false), (8, true)].into()),
-            ]
-            .into(),
-            closers: [(3, vec![9])].into(),
-            orphans: Orphans::default(),
-            fragments,
-            slight: BTreeSet::new(),
-            lines: [
-                ("Who closes it is meant. (#5)".to_owned(), Some(7)),
-                ("Two words are better. (#6)".to_owned(), Some(7)),
-                ("Landed once more by another. (#8)".to_owned(), Some(11)),
-                ("An unnamed change of mine.".to_owned(), Some(8)),
-                ("Nobody wrote this line.".to_owned(), None),
-                ("Thanks to Cleo Tables and Dan Rows.".to_owned(), Some(7)),
-            ]
-            .into(),
-            timeline: Timeline::default(),
-        }
-    }
-
-    fn told(text: &str) -> String {
-        told_by(&known(), text)
-    }
-
-    fn told_by(known: &Known, text: &str) -> String {
-        let file = format!("# 1.0\n- {text}\n");
-        let lines: Vec<&str> = text.lines().collect();
-        let entry = read_document(
-            &RepoPath::from(b"CHANGES.md".as_slice()),
-            file.as_bytes(),
-            &Headings::default(),
-        );
-        let resolved = known.resolve(entry.into_iter().next().unwrap(), &lines);
-        let pulls: Vec<String> = resolved
-            .pulls
-            .iter()
-            .map(|found| {
-                let mark = match found.verdict {
-                    Verdict::Chosen => "!",
-                    Verdict::NotMerged => "x",
-                    Verdict::NotesOnly => "n",
-                    Verdict::Reverted => "r",
-                    _ => "",
-                };
-                let evidence: Vec<_> = found.evidence.iter().map(|evidence| evidence.name()).collect();
-                format!("{}{mark} {}", found.number, evidence.join("+"))
-            })
-            .collect();
-        let ambiguous = if resolved.ambiguous { " ambiguous" } else { "" };
-        format!("{}{ambiguous}: {}", resolved.outcome.name(), pulls.join(", "))
-    }
-
-    #[test]
-    fn the_best_evidence_is_chosen_and_all_is_kept() {
-        for (text, found) in [
-            ("Both. (#7, #8)", "resolved: 7! named, 8! named"),
-            ("Old place. (https://host/bob/lines/pull/7)", "resolved: 7! named"),
-            ("New place. (https://host/ada/rows/pull/7)", "resolved: 7! named"),
-            ("Who closes it is meant. (#5)", "resolved: 7 line, 8! closes"),
-            (
-                "Two words are better. (#6)",
-                "resolved: 7! line+mentions, 8 closes",
-            ),
-            (
-                "By its fragment. (#1)",
-                "resolved: 7 mentions, 8 closes, 11! fragment",
-            ),
-            (
-                "One of several. (#2)",
-                "resolved ambiguous: 8! closes, 9 closes, 11 closes",
-            ),
-            ("As the forge says. (#3)", "resolved: 9! api"),
-            ("An unnamed change of mine.", "resolved: 8! line"),
-            ("Nobody wrote this line.", "no-reference: "),
-            (
-                "Nobody wrote this line.\nThanks to Cleo Tables and Dan Rows.",
-                "resolved: 7! line",
-            ),
-            (
-                "An unnamed change of mine.\nThanks to Cleo Tables and Dan Rows.",
-                "resolved: 8! line",
-            ),
-            ("Closed. (#10)", "not-merged: 10x named"),
-            ("Known to nobody. (#4)", "issue-only: "),
-            ("Not ours: eve/other#7", "elsewhere: "),
-        ] {
-            assert_eq!(told(text), found, "{text}");
-        }
-    }
-
-    #[test]
-    fn who_only_tells_of_others_changes_made_none() {
-        let mut known = known();
-        known.slight = [8, 11].into();
-        for (text, found) in [
-            (
-                "By its fragment. (#1)",
-                "resolved: 7 mentions, 8! closes, 11n fragment",
-            ),
-            ("An unnamed change of mine.", "no-reference: 8n line"),
-            (
-                "An unnamed change of mine.\nThanks to Cleo Tables and Dan Rows.",
-                "resolved: 7! line, 8n line",
-            ),
-            ("Itself. (#8)", "resolved: 8! named"),
-        ] {
-            assert_eq!(told_by(&known, text), found, "{text}");
-        }
-    }
-
-    #[test]
-    fn of_what_was_reverted_the_landing_that_stands_is_chosen() {
-        let mut known = known();
-        known.landed.get_mut(&8).unwrap().undone = Some(5);
-        for (text, found) in [
-            (
-                "One of several. (#2)",
-                "resolved: 8r closes, 9 closes, 11! closes",
-            ),
-            ("Both. (#7, #8)", "resolved: 7! named, 8r named"),
-            (
-                "Landed once more by another. (#8)",
-                "resolved: 8r named, 11! line",
-            ),
-            ("Gone, and still told of. (#8)", "resolved: 8! named"),
-        ] {
-            assert_eq!(told_by(&known, text), found, "{text}");
-        }
-    }
-}
+mod tests;

@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::links;
 use super::pieces::{Mark, Piece, after_bullet, bold_line, indented, number};
 
 /// Directives whose body is code, or the like.
@@ -183,6 +184,13 @@ impl<'t> Reader<'t> {
         self.push(at, indent, Mark::Break, "");
         if rest.starts_with('_') || rest.starts_with('|') {
             // A target's or a substitution's own text is one line; what is deeper still belongs to it.
+            let deeper = self.lines[at + 1..end.max(at + 1)]
+                .iter()
+                .map(|(_, words)| *words);
+            let whole: Vec<&str> = std::iter::once(rest).chain(deeper).collect();
+            if let Some(target) = links::of_rst(&whole.join(" ")) {
+                self.out.push(Piece::target(at, target));
+            }
             return end.max(at + 1);
         }
         if rest.starts_with('[') {

@@ -19,10 +19,10 @@ use super::resolve::{Known, LandedAt, Resolved};
 use super::sources::{ReleaseBody, Source, decoded, read_document, read_fragment, read_release};
 use super::summary::{Summary, summary};
 use super::timeline::Timeline;
-use super::undone::undone;
+use super::undone::{lands_again, undone};
 use super::writers::{bare, first_writers, forget_shared};
 use crate::domain::address::shown;
-use crate::domain::candidate::{FoundIn, MergeKind, RelationKind};
+use crate::domain::candidate::{FoundIn, MergeEvidence, MergeKind, RelationKind};
 use crate::domain::ids::{CommitSha, RepoName};
 use crate::domain::patch::{ChangeKind, EntryKind};
 use crate::domain::path::RepoPath;
@@ -34,10 +34,11 @@ use crate::mine::merges::Landed;
 use crate::mine::run::MineError;
 use crate::mine::run::landings::Ground;
 use crate::mine::subjects::{read, relations};
+use crate::mine::trunk::Trunk;
 use crate::recipe::notes::NotesRecipe;
 
 /// What reading release notes means: part of the key of what was read.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 /// The longest file, in bytes, that is read as release notes.
 const LONGEST: usize = 16 << 20;
 /// A commit that adds more lines than this to the notes did not write them itself: a release, or a file that moved.
@@ -276,7 +277,7 @@ type Owners = HashMap<Node, u32>;
 fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known, Owners), MineError> {
     let trunk = ground.trunk();
     let graph = &ground.graph;
-    let landed = ground.landed(&trunk, settings.jobs)?;
+    let mut landed = ground.landed(&trunk, settings.jobs)?;
     let mut by_time: Vec<(&u32, &(Landed, Vec<Node>))> = landed.iter().collect();
     by_time.sort_by_key(|(number, (landed, _))| (landed.commit, **number));
     let mut owners = Owners::new();
@@ -295,6 +296,9 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
             own.iter().copied().for_each(own_them);
         }
     }
+    let by_head = by_head(ground, &trunk, &landed);
+    let heads: BTreeSet<u32> = by_head.keys().copied().collect();
+    landed.extend(by_head);
     let reverted = undone(&trunk, &landed, &owners);
     let today = settings.outside.today.as_ref();
     let told: Vec<(u32, LandedAt, BTreeMap<u32, bool>)> = landed
@@ -315,11 +319,13 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
                 let lands_another = read(text)
                     .landing
                     .is_some_and(|landing| !landing.numbers().contains(number));
+                let again = lands_again(text);
                 for found in references(text, repo, &FoundIn::MergeMessage) {
                     let repo = found.repo.as_deref();
                     let is_here = repo.is_none_or(|repo| today.is_some_and(|today| today.is_called(repo)));
                     if is_here && found.number != *number && !lands_another {
-                        *named.entry(found.number).or_default() |= found.closes;
+                        *named.entry(found.number).or_default() |=
+                            found.closes || again.contains(&found.number);
                     }
                 }
             }
@@ -349,12 +355,38 @@ fn known(ground: &Ground, repo: &RepoName, settings: &Settings) -> Result<(Known
         known.closers.entry(*issue).or_default().extend(pulls);
     }
     for (number, at, named) in told {
+        if heads.contains(&number) {
+            known.by_head.insert(number, at);
+            continue;
+        }
         known.landed.insert(number, at);
         for (issue, closes) in named {
             known.namers.entry(issue).or_default().insert(number, closes);
         }
     }
     Ok((known, owners))
+}
+
+/// Pull requests whose head a branch holds, though nothing tells that it was merged; but not those whose head is how another
+/// one landed: they were opened from the branch.
+fn by_head(
+    ground: &Ground,
+    trunk: &Trunk<'_>,
+    landed: &BTreeMap<u32, (Landed, Vec<Node>)>,
+) -> BTreeMap<u32, (Landed, Vec<Node>)> {
+    let landings: BTreeSet<Node> = landed.values().map(|(landed, _)| landed.commit).collect();
+    let held = ground.held(trunk, landed).into_iter();
+    held.filter(|(_, head)| !landings.contains(head))
+        .map(|(number, head)| {
+            let landed = Landed {
+                commit: head,
+                base: ground.graph.first_parent(head).unwrap_or(head),
+                kind: MergeKind::FastForward,
+                evidence: vec![MergeEvidence::Ancestry],
+            };
+            (number, (landed, vec![]))
+        })
+        .collect()
 }
 
 /// What the history of the notes tells of fragments: who brought which.

@@ -161,6 +161,31 @@ fn numbers_in_code_are_no_references() {
 }
 
 #[test]
+fn addresses_that_stand_apart_are_no_entries_and_tell_what_labels_name() {
+    let text = "# Changes\n\n## [1.0] - 2024-01-02\n\n### Added\n\n- One ([#10])\n- Two ([18][])\n- Three [here][there]\n- [x] Four\n\n\
+        [#10]: https://host/o/n/pull/10\n[18]: https://host/o/n/pull/18\n[there]: https://host/o/n/issues/3\n[1.0]: https://host/o/n/tree/1.0\n\n## 0.9\n\n- Old\n";
+    assert_snapshot!(read("CHANGELOG.md", text), @r"
+    1.0 2024-01-02 | feature | Added | 10 | One ([#10]) | 7-7
+    1.0 2024-01-02 | feature | Added | 18 | Two ([18][]) | 8-8
+    1.0 2024-01-02 | feature | Added | 3 | Three [here][there] | 9-9
+    1.0 2024-01-02 | feature | Added |  | [x] Four | 10-10
+    0.9 - | unknown |  |  | Old | 19-19
+    ");
+    let text = "1.0\n---\n\n- One `PR 22`_\n- Two, see there_\n\n.. _PR 22: https://host/o/n/pull/22\n.. _there:\n   https://host/o/n/issues/4\n";
+    assert_snapshot!(read("CHANGES.rst", text), @r"
+    1.0 - | unknown |  | 22 | One `PR 22`_ | 4-4
+    1.0 - | unknown |  | 4 | Two, see there_ | 5-5
+    ");
+}
+
+#[test]
+fn what_says_that_there_is_nothing_to_tell_is_no_entry() {
+    let text =
+        "# 1.0\n### Added\n- Nothing.\n### Fixed\n- *N/A*\n- None of the lines is lost.\n- No changes\n";
+    assert_snapshot!(read("CHANGES.md", text), @"1.0 - | fix | Fixed |  | None of the lines | 6-6");
+}
+
+#[test]
 fn fragments_and_releases_are_entries_too() {
     let name = path("doc/changes/units/12.feature.rst");
     let Some(Source::Fragment(found)) = source(&name) else {

@@ -1,13 +1,18 @@
 //! Which pull requests were reverted, where that still stands.
 //!
-//! A revert names what it undoes by its commit, by its number, or by its title alone. It counts where it is on the same
-//! branch as what it undoes, undoes the whole of it, and was not reverted itself.
+//! A revert names what it undoes by its commit, by its number, or by its title alone; where git's own words stand right
+//! below its title, that may say what it will (`Back out sheep`). It counts where it is on the same branch as what it
+//! undoes, undoes the whole of it, and was not reverted itself.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 use crate::domain::candidate::{Relation, RelationKind};
 use crate::mine::graph::Node;
 use crate::mine::merges::Landed;
+use crate::mine::pattern::compiled;
 use crate::mine::subjects::{Landing, relations};
 use crate::mine::trunk::Trunk;
 
@@ -75,8 +80,51 @@ fn only(whole: &Whole) -> Option<Node> {
     }
 }
 
+/// Whether a message says that it undoes another change wholly.
+pub(super) fn undoes(message: &str) -> bool {
+    let subject = message.lines().next().unwrap_or_default();
+    is_revert(subject) || by_body(subject, message).is_some()
+}
+
+/// The pull requests that a message says it lands again, after they were reverted.
+pub(super) fn lands_again(message: &str) -> BTreeSet<u32> {
+    static FORM: LazyLock<Regex> = LazyLock::new(|| {
+        compiled(
+            r"(?i)\bre-?(?:land(?:s|ed|ing)?|appl(?:y|ies|ied|ying))(?: of)?:? (?:PR |pull request )?#([1-9][0-9]{0,8})\b",
+        )
+    });
+    FORM.captures_iter(message)
+        .filter_map(|found| found[1].parse().ok())
+        .collect()
+}
+
+/// What the first words below a title undo, where they are git's own.
+fn by_body(subject: &str, message: &str) -> Option<Relation> {
+    static FORM: LazyLock<Regex> =
+        LazyLock::new(|| compiled(r"(?i)\A[^\n]*\s+This reverts commit ([0-9a-f]{40})\b"));
+    let is_whole = !subject.to_ascii_lowercase().contains("partial");
+    let found = FORM.captures(message).filter(|_| is_whole)?;
+    Some(Relation {
+        kind: RelationKind::Reverts,
+        number: None,
+        commit: found[1].parse().ok(),
+        text: subject.trim().to_owned(),
+    })
+}
+
+/// `Reapply "…"` undoes the revert of that.
+fn by_title(subject: &str) -> Option<Relation> {
+    let rest = subject.trim().strip_prefix("Reapply \"")?;
+    Some(Relation {
+        kind: RelationKind::Reverts,
+        number: None,
+        commit: None,
+        text: format!("Revert \"Revert \"{rest}\""),
+    })
+}
+
 /// Whether a message's first line says that it undoes another change wholly.
-pub(super) fn is_revert(subject: &str) -> bool {
+fn is_revert(subject: &str) -> bool {
     let head = subject.trim_start().as_bytes();
     head.get(..6)
         .is_some_and(|word| word.eq_ignore_ascii_case(b"revert"))
@@ -92,12 +140,15 @@ fn revert(trunk: &Trunk<'_>, node: Node) -> Option<Relation> {
         _ => None,
     };
     let subject = title.unwrap_or_else(|| message.lines().next().unwrap_or_default());
-    if !is_revert(subject) && !source.is_some_and(|source| source.contains("revert-")) {
-        return None;
-    }
-    relations(title, source, &[], &[message])
-        .into_iter()
-        .find(|relation| relation.kind == RelationKind::Reverts)
+    let told = if is_revert(subject) || source.is_some_and(|source| source.contains("revert-")) {
+        relations(title, source, &[], &[message])
+            .into_iter()
+            .find(|relation| relation.kind == RelationKind::Reverts)
+    } else {
+        None
+    };
+    told.or_else(|| by_body(subject, message))
+        .or_else(|| by_title(subject))
 }
 
 /// The commit that brought what a revert undoes.
@@ -210,8 +261,43 @@ mod tests {
             "Revert \"Hens\" (#12)".to_owned(),
             "Revert \"Revert \"Hens\"\" (#13)".to_owned(),
         ];
+        let more = [
+            "Pigs (#14)".to_owned(),
+            format!("Back out pigs (#15)\n\nThis reverts commit {}.", sha(14)),
+            "Geese (#16)".to_owned(),
+            format!(
+                "Back out some geese, partially (#17)\n\nThis reverts commit {}.",
+                sha(16)
+            ),
+            "Ducks (#18)".to_owned(),
+            "Revert \"Ducks (#18)\" (#19)".to_owned(),
+            "Reapply \"Ducks (#18)\" (#20)".to_owned(),
+            format!("Ducks of old\n\n* Reads them\n\nThis reverts commit {}.", sha(18)),
+        ];
         // The first half stands alone: a revert that was reverted counts for nothing only from then on.
         assert_eq!(told(&messages[..6]), BTreeMap::from([(2, 2), (8, 5)]));
         assert_eq!(told(&messages), BTreeMap::from([(2, 2), (10, 10), (12, 13)]));
+        let all = [messages.as_slice(), more.as_slice()].concat();
+        let told = told(&all);
+        assert_eq!(
+            told.into_iter()
+                .filter(|(number, _)| *number > 13)
+                .collect::<Vec<_>>(),
+            [(14, 15), (19, 20)]
+        );
+    }
+
+    #[test]
+    fn who_lands_a_change_again_says_so() {
+        for (message, numbers) in [
+            ("Sheep, second try\n\nRelands #30.", &[30][..]),
+            ("Re-land of PR #31 and re-applies #32", &[31, 32][..]),
+            ("Lands #33 on the island #34", &[][..]),
+        ] {
+            let numbers: BTreeSet<u32> = numbers.iter().copied().collect();
+            assert_eq!(lands_again(message), numbers, "{message}");
+        }
+        assert!(undoes("Revert \"Sheep\""));
+        assert!(!undoes("Sheep\n\nSee above.\nThis reverts commit or another."));
     }
 }

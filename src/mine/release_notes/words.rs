@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
+use super::links::Links;
 use super::model::{Format, Reference};
 use super::pieces::{Mark, Piece};
 use super::references::references;
@@ -53,15 +54,16 @@ impl Words {
     }
 
     /// The issues and pull requests that they name; what code holds is none.
-    pub(super) fn references(&self, format: Format) -> Vec<Reference> {
-        references(&self.spoken(format), None)
+    pub(super) fn references(&self, format: Format, links: &Links) -> Vec<Reference> {
+        references(&self.spoken(format, links), None)
     }
 
-    /// The text without code.
-    pub(super) fn spoken(&self, format: Format) -> String {
+    /// The text without code, and with the addresses that its words lead to.
+    pub(super) fn spoken(&self, format: Format, links: &Links) -> String {
         let line = |(text, is_code): &(String, bool)| if *is_code { String::new() } else { text.clone() };
         let lines: Vec<String> = self.lines.iter().map(line).collect();
-        spoken(lines.join("\n").trim(), format != Format::Rst)
+        let spoken = spoken(lines.join("\n").trim(), format != Format::Rst);
+        links.in_place(&spoken, format)
     }
 }
 

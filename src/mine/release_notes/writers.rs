@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::credits::credits;
+use super::credits::{credits, uncredited};
 use super::model::Entry;
 use crate::domain::path::RepoPath;
 
@@ -186,7 +186,9 @@ impl<'s> Past<'s> {
 
     /// What a line was before it was reworded: the removed line that shares the most words with it.
     fn before(&self, line: &str) -> Option<&'s str> {
-        let wording = Wording::of(line);
+        // Who only adds a credit did not write what is before it.
+        let words = uncredited(line);
+        let wording = Wording::of(if words.len() < LEAST_LINE { line } else { words });
         let mut hits: BTreeMap<usize, usize> = BTreeMap::new();
         for word in wording.words.keys() {
             let places = self.places.get(word).map_or(&[][..], Vec::as_slice);
@@ -326,6 +328,14 @@ mod tests {
         };
         assert_eq!((told(own), told(own).best()), (both, Some(1)));
         assert_eq!(told("Nobody knows this line.").best(), Some(2));
+    }
+
+    #[test]
+    fn who_adds_a_credit_to_a_short_line_did_not_write_it() {
+        let old = "Cows say moo, all of them.";
+        let new = "Cows say moo, all of them. Thanks @ada-lines and @bob-rows.";
+        let found = first_writers(&[step(1, &[], &[old]), step(2, &[old], &[new])], 40);
+        assert_eq!(found[new], Some(1));
     }
 
     #[test]

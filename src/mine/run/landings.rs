@@ -82,6 +82,16 @@ impl Ground {
         self.heads.keys().copied().collect()
     }
 
+    /// The heads of other pull requests than these that a branch holds which is released from, however they came there.
+    pub fn held<T>(&self, trunk: &Trunk<'_>, landed: &BTreeMap<u32, T>) -> BTreeMap<u32, Node> {
+        self.heads
+            .iter()
+            .filter(|(number, _)| !landed.contains_key(*number))
+            .filter_map(|(number, head)| Some((*number, self.graph.find(*head)?)))
+            .filter(|(_, head)| trunk.trusted.contains(*head))
+            .collect()
+    }
+
     /// Comparisons of its trees.
     pub fn trees(&self, jobs: usize) -> impl Source<Error = GitError> {
         Reader::new(self.mirror.path(), jobs)

@@ -14,7 +14,7 @@ use crate::mine::release_notes::model::Entry;
 use crate::mine::release_notes::resolve::Known;
 use crate::mine::release_notes::slight::{Role, may_hold_version, only_releases};
 use crate::mine::release_notes::sources::{Source as Notes, decoded};
-use crate::mine::release_notes::undone::is_revert;
+use crate::mine::release_notes::undone::undoes;
 use crate::mine::release_notes::writers::{Step, Writers, key};
 use crate::mine::run::MineError;
 use crate::mine::run::landings::Ground;
@@ -32,7 +32,7 @@ pub(super) fn steps(history: &[(Node, Edit)], owners: &Owners, wanted: &Wanted, 
             last = Some(*node);
             steps.push(Step {
                 pull: owners.get(node).copied(),
-                reverts: is_revert(graph.commit(*node).subject()),
+                reverts: undoes(&graph.commit(*node).message),
                 ..Step::default()
             });
         }

@@ -248,6 +248,50 @@ fn what_was_reverted_and_landed_again_is_the_second_landing() {
 }
 
 #[test]
+fn a_landing_that_says_that_it_lands_another_again_is_the_entrys() {
+    let mut story = Story::new();
+    story.land(2, "Wool");
+    story.land(6, "Revert \"Wool\"");
+    story.land(7, "Wool, second try\n\nRelands #2");
+    story.land(3, "Cows");
+    let cows = story.main;
+    story.land(8, &format!("Back out cows\n\nThis reverts commit {cows}."));
+    let log = "# Changes\n\n## 1.0\n\n### Added\n- Wool of all colours. (#2)\n- Cows of all breeds. (#3)\n";
+    story.put("CHANGES.md", log);
+    story.push("Write notes");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 7 closes | Wool of all
+    1.0 feature resolved | 3 named | Cows of all
+    ");
+    let undone: Vec<Vec<(u32, bool)>> = read
+        .entries
+        .iter()
+        .map(|resolved| {
+            let pulls = resolved.pulls.iter();
+            pulls.map(|pull| (pull.number, pull.undone)).collect()
+        })
+        .collect();
+    assert_eq!(undone, [vec![(2, true), (7, false)], vec![(3, true)]]);
+}
+
+#[test]
+fn who_an_entry_names_landed_where_the_branch_moved_on_to_its_head() {
+    let mut story = Story::new();
+    story.put("src/a.py", "a = 2\n");
+    story.push("Add two");
+    story.fixture.set_ref("refs/pull/2/head", story.main);
+    let log = "# Changes\n\n## 1.0\n\n### Added\n- Two of them at once. (#2)\n- Four. (#4)\n";
+    story.put("CHANGES.md", log);
+    story.push("Write notes");
+    let read = story.notes(NotesRecipe::default(), Outside::default());
+    insta::assert_snapshot!(show(&read), @r"
+    1.0 feature resolved | 2 named | Two of them
+    1.0 feature issue-only |  | Four. (#4)
+    ");
+}
+
+#[test]
 fn who_is_thanked_in_several_entries_gives_none_to_another() {
     let added = |lines: &str| format!("# Changes\n\n## 1.0\n\n### Added\n{lines}");
     let by = "  By `Ada Somebody Else <https://forge.example/ada>`_.\n";
