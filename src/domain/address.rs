@@ -109,6 +109,13 @@ fn without_secret(part: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{opening}{host}"))
 }
 
+/// An address without what stands before its host, and that: a user, and after `:` a password. `None` where nothing does.
+pub fn apart(address: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = parts(address)?;
+    let (secret, host) = split(rest);
+    Some((format!("{scheme}://{host}"), secret?))
+}
+
 /// What stands before an address's host, and all the rest.
 fn split(after_scheme: &str) -> (Option<&str>, &str) {
     let address = &after_scheme[..after_scheme.find(is_end).unwrap_or(after_scheme.len())];
