@@ -143,6 +143,11 @@ fn import(args: &ImportSheetsArgs, session: &Session) -> Result<ExitCode, CliErr
         out: args.out.clone(),
         tool_version: env!("CARGO_PKG_VERSION").to_owned(),
     })?;
+    if args.sheets.len() == 1 {
+        session.printer.note(
+            "note: there is one annotator, and so no agreement: nothing tells how reliable the answers are",
+        );
+    }
     let open = report.disputed.len();
     let new = report.release == Release::New;
     let (text, json) = if open == 0 {

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 use super::exit_code::ExitCode;
-use crate::domain::ids::{CandidateId, RepoName};
+use crate::domain::ids::{BadId, CandidateId, RepoName};
 use crate::pipeline::named::Named;
 use crate::recipe::python::PythonSpec;
 
@@ -166,11 +166,16 @@ pub struct SourceArgs {
     #[arg(long, value_name = "PATH|URL")]
     pub mirror: Option<String>,
     /// A repository of GitHub: git clones it, and its API is asked what git cannot tell; with `--mirror`, its name alone
-    #[arg(long, value_name = "OWNER/NAME")]
+    #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     pub repo: Option<RepoName>,
     /// Use the sample repository that is built into this program
     #[arg(long, conflicts_with_all = ["mirror", "repo"])]
     pub sample: bool,
+}
+
+/// A repository's name as it is given; `.git`, with which no name on a forge ends, is an address's end and not a name's.
+pub(super) fn repository(text: &str) -> Result<RepoName, BadId> {
+    text.strip_suffix(".git").unwrap_or(text).parse()
 }
 
 /// What is asked of GitHub, beside git.
@@ -435,5 +440,13 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         super::Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn an_addresss_end_is_no_part_of_a_repositorys_name() {
+        let read = |text| super::repository(text).map(|repo| repo.to_string());
+        assert_eq!(read("t/mdn.git").unwrap(), "t/mdn");
+        assert_eq!(read("t/mdn.gitty").unwrap(), "t/mdn.gitty");
+        assert!(read("t/.git").is_err());
     }
 }

@@ -73,9 +73,10 @@ pub(super) fn asking(
     }))
 }
 
-/// The client's settings.
+/// The client's settings; an address that is none is told here, before anything is mined.
 pub(super) fn settings(args: &GithubArgs, session: &Session) -> Result<Settings, CliError> {
     let api = api(args);
+    clone_base(api).map_err(|error| PipelineError::from(MineError::from(error)))?;
     let address = shown(api);
     let host = address
         .split_once("://")

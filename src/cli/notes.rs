@@ -7,7 +7,7 @@ use camino::Utf8PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::args::{GithubArgs, SourceArgs};
+use super::args::{GithubArgs, SourceArgs, repository};
 use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::github;
@@ -57,7 +57,7 @@ pub struct NotesArgs {
     #[arg(long, value_name = "PATH|URL")]
     pub mirror: Option<String>,
     /// A repository of GitHub: git clones it, and GitHub is asked; with `--mirror`, its name, where the mirror does not tell it
-    #[arg(long, value_name = "OWNER/NAME")]
+    #[arg(long, value_name = "OWNER/NAME", value_parser = repository)]
     pub repo: Option<RepoName>,
     /// Only this version and those after it; `unreleased`: only what has no version yet
     #[arg(long, value_name = "TAG")]

@@ -10,13 +10,12 @@ use super::error::CliError;
 use super::exit_code::ExitCode;
 use super::session::Session;
 use crate::domain::text::without_line;
-use crate::emit::RunError;
 use crate::emit::annotate::Parent;
 use crate::emit::assemble::{INSTANCES, MANIFEST};
 use crate::emit::instance::Instance;
 use crate::emit::manifest::Manifest;
 use crate::emit::sample::{Draw, Level, Sample, Stratify, Wanted, sample};
-use crate::emit::versions;
+use crate::emit::{RunError, verify, versions};
 
 /// `quarry sample`.
 #[derive(Debug, Args)]
@@ -36,10 +35,20 @@ pub struct SampleArgs {
     #[arg(long, value_enum, default_value_t = Stratum::Repo)]
     pub stratify: Stratum,
     /// How often the interval must hold the truth
-    #[arg(long, value_name = "SHARE", default_value_t = 0.95)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.95,
+        allow_negative_numbers = true
+    )]
     pub confidence: f64,
     /// Half the interval's width
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05)]
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.05,
+        allow_negative_numbers = true
+    )]
     pub margin: f64,
     /// Any text; the sample is drawn by it
     #[arg(long, value_name = "TEXT")]
@@ -127,6 +136,14 @@ pub(super) fn run(args: &SampleArgs, session: &Session) -> Result<ExitCode, CliE
         Some(bytes) if bytes.trim_ascii().is_empty() => return Err(wrong(args, MANIFEST, "it is empty")),
         Some(bytes) => read(args, MANIFEST, 1, bytes)?,
     };
+    let checked = verify(&args.manifest)?;
+    if !checked.problems.is_empty() {
+        return Err(RunError::Unsound {
+            folder: args.manifest.clone(),
+            problems: checked.problems.len(),
+        }
+        .into());
+    }
     let stratify = Stratify::from(args.stratify);
     let draw = Draw {
         wanted,
@@ -157,4 +174,28 @@ fn text(drawn: &Sample) -> String {
         let _ = writeln!(text, "  {taken:>5} of {there:>5}  {stratum}");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        args: SampleArgs,
+    }
+
+    #[test]
+    fn a_margin_below_0_is_told_as_what_it_is() {
+        let read = |margin| Only::try_parse_from(["sample", "m", "--seed", "7", "--margin", margin]);
+        let refused = wanted(&read("-0.1").unwrap().args).unwrap_err();
+        assert!(
+            refused.hints[0].contains("`--margin` between 0 and 1"),
+            "{refused}"
+        );
+        assert!(wanted(&read("0.1").unwrap().args).is_ok());
+    }
 }

@@ -12,6 +12,7 @@ use super::{annotate, docs, import, patches, variants};
 use crate::domain::hash::sha256_hex;
 use crate::domain::ids::{CandidateId, TestId};
 use crate::domain::oracle::{FlakyTest, Oracle, OrderDependentTest};
+use crate::recipe::Window;
 
 /// Says in what the files of a version do not agree.
 pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem>) {
@@ -35,7 +36,8 @@ pub(super) fn agree(version: &Version, files: &Files, problems: &mut Vec<Problem
         oracles(version, problems);
         rows(version, &trails, &kept, problems);
         variants::agree(version, problems);
-        docs::row::agree(&version.instances, version.docs.as_deref(), problems);
+        docs::row::agree(manifest, &version.instances, version.docs.as_deref(), problems);
+        window(manifest, &version.instances, problems);
     }
     docs::characteristics::agree(manifest, &version.instances, version.docs.is_some(), problems);
     annotate::check::agree(manifest, &trails, version.annotations.as_deref(), problems);
@@ -118,6 +120,26 @@ fn walk_again(
 fn first_difference<T: PartialEq>(one: &[T], other: &[T]) -> Option<usize> {
     let common = one.iter().zip(other).position(|(a, b)| a != b);
     common.or_else(|| (one.len() != other.len()).then(|| one.len().min(other.len())))
+}
+
+/// Says which rows were merged outside the window that the manifest names.
+fn window(manifest: &Manifest, rows: &[Instance], problems: &mut Vec<Problem>) {
+    let day = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
+    let window = Window {
+        since: day(&manifest.window.merged_since),
+        before: day(&manifest.window.merged_before),
+    };
+    for (index, row) in rows.iter().enumerate() {
+        if let Some(merged_at) = row.merged_at
+            && !window.admits(merged_at)
+        {
+            let what = format!(
+                "`{}`: it was merged outside the manifest's window",
+                row.instance_id
+            );
+            problems.push(Problem::line(INSTANCES, index, what));
+        }
+    }
 }
 
 fn environments(version: &Version, files: &Files, problems: &mut Vec<Problem>) {

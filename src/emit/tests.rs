@@ -87,6 +87,13 @@ fn a_window_is_a_step_of_its_own() {
     assert_eq!(manifest.window.merged_since.as_deref(), Some("2024-10-05"));
     let ids: Vec<_> = instances(&files).into_iter().map(|row| row.pull_number).collect();
     assert_eq!(ids, [2]);
+    let mut other = manifest;
+    other.window.merged_before = Some("2024-10-05".into());
+    let mut files = files;
+    files.insert(MANIFEST.to_owned(), canonical::document(&other).unwrap());
+    let problems = check(&files, None).problems;
+    let told = |problem: &super::check::Problem| problem.what.contains("outside the manifest's window");
+    assert!(problems.iter().any(told), "{problems:?}");
 }
 
 #[test]

@@ -36,9 +36,13 @@ pub struct Told {
     pub scope: String,
     /// The decision.
     pub decision: Decision,
-    /// Whether the same rule of the same scope said something later, on other facts or in another version.
+    /// Whether the same rule of the same scope said something later, on other facts or in another version; of mining's,
+    /// whether any of its rules did, or the pull request was found merged since.
     pub replaced: bool,
 }
+
+/// The scope of mining: it takes one decision, on those that are no candidates.
+const MINE: &str = "mine";
 
 impl Story {
     /// Puts a story together; the oracle is read from the last finished verification.
@@ -55,13 +59,18 @@ impl Story {
             .filter(|attempt| attempt.stage == Stage::Verify && attempt.outcome == AttemptOutcome::Done)
             .find_map(|attempt| serde_json::from_value(attempt.result.as_ref()?.get("oracle")?.clone()).ok());
         let mut later = BTreeSet::new();
+        let mut is_mined = candidate.is_some();
         let mut decisions: Vec<Told> = decisions
             .into_iter()
             .rev()
-            .map(|(scope, decision)| Told {
-                replaced: !later.insert((scope.clone(), decision.rule.clone())),
-                scope,
-                decision,
+            .map(|(scope, decision)| {
+                let is_later = !later.insert((scope.clone(), decision.rule.clone()));
+                let is_outdated = scope == MINE && std::mem::replace(&mut is_mined, true);
+                Told {
+                    replaced: is_later || is_outdated,
+                    scope,
+                    decision,
+                }
             })
             .collect();
         decisions.reverse();
@@ -200,6 +209,9 @@ impl Story {
                 scope = of;
             }
             let goes_on = match decision.kept {
+                _ if told.replaced && scope == MINE && self.candidate.is_some() => {
+                    "outdated: it is merged now"
+                }
                 _ if told.replaced => "replaced below",
                 true => "goes on",
                 false => "stops here",
@@ -288,5 +300,15 @@ mod tests {
             "o/r#1\n\nmine\n  keep      small (goes on): so\n\nset\n  drop      small (replaced below): so\n  keep      small \
              (goes on): so\n  keep      tests (goes on): so\n"
         );
+        let decisions = vec![said("mine", "open", false), said("mine", "twin", false)];
+        let story = Story::new(id.clone(), None, vec![], decisions.clone(), vec![]);
+        assert_eq!(
+            story.text(""),
+            "o/r#1\n\nmine\n  drop      open (replaced below): so\n  drop      twin (stops here): so\n"
+        );
+        let candidate = crate::filter::tests::candidate();
+        let story = Story::new(id.clone(), Some(candidate), vec![], decisions, vec![]);
+        assert!(story.decisions.iter().all(|told| told.replaced));
+        assert!(story.text("").contains("twin (outdated: it is merged now)"));
     }
 }

@@ -32,6 +32,7 @@ pub mod name;
 pub mod objects;
 pub mod program;
 pub mod seal;
+mod secret;
 pub mod transport;
 
 #[cfg(test)]

@@ -134,9 +134,10 @@ pub(super) fn succeed(command: Command, name: &str, input: &[u8]) -> Result<Vec<
     }
 }
 
-/// The end of what a command wrote to its standard error: at most 2,000 bytes, whole lines.
+/// The end of what a command wrote to its standard error: at most 2,000 bytes, whole lines. `ssh` ends its own with a
+/// carriage return as well.
 pub(super) fn last_words(stderr: &[u8]) -> String {
-    let text = String::from_utf8_lossy(stderr);
+    let text = String::from_utf8_lossy(stderr).replace("\r\n", "\n");
     let text = text.trim();
     let mut start = text.len().saturating_sub(2000);
     while !text.is_char_boundary(start) {

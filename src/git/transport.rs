@@ -10,6 +10,7 @@ use std::time::Duration;
 use super::error::GitError;
 use super::mirror::Mirror;
 use super::program::{Settings, git, in_dir, last_words, succeed};
+use super::secret::hide;
 use crate::domain::address::{parts, shown};
 
 /// Refs in one transfer. What a transfer brought stays, so that a killed clone goes on after the last one.
@@ -53,8 +54,9 @@ pub fn url(text: &str) -> Result<Option<String>, GitError> {
 /// Makes `into` a bare mirror of `url`, or brings the one that is there up to date: all branches, tags and pull-request
 /// heads; branches and tags that the other side removed are removed. Only what is new is asked for, a thousand refs at a
 /// time; a call that was cut off, even by a kill, is taken up by the next one after the last thousand that came whole.
-/// Nothing is asked on a terminal and no credential helper runs. A user and a password in `url` are used, and neither kept
-/// in the mirror nor told in an error. `progress` gets git's own words; `stop` is asked again and again.
+/// Nothing is asked on a terminal and none of the user's credential helpers runs. A user and a password in `url` are used,
+/// and neither kept in the mirror, told in an error, nor to be seen among a program's arguments. `progress` gets git's own
+/// words; `stop` is asked again and again.
 ///
 /// # Errors
 /// When git cannot run, the folder cannot be written, or the other side refuses.
@@ -100,6 +102,7 @@ fn fetch(
     stop: &dyn Fn() -> bool,
 ) -> Result<Transfer, GitError> {
     let mut command = in_dir(git(Settings::Network), into);
+    let address = hide(&mut command, url);
     command.args([
         "fetch",
         "--no-tags",
@@ -108,7 +111,7 @@ fn fetch(
         "--no-auto-gc",
         "--progress",
         "--",
-        url,
+        &address,
     ]);
     command.args(names.iter().map(|name| format!("+{name}:{name}")));
     command
@@ -146,11 +149,12 @@ struct Remote {
 
 fn remote_refs(url: &str, into: &Path) -> Result<Remote, GitError> {
     let mut command = in_dir(git(Settings::Network), into);
+    let address = hide(&mut command, url);
     command.args([
         "ls-remote",
         "--symref",
         "--",
-        url,
+        &address,
         "HEAD",
         "refs/heads/*",
         "refs/tags/*",

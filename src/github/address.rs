@@ -26,13 +26,24 @@ impl Address {
         let (scheme, rest) = parts(text).ok_or_else(|| bad("it does not begin with `https://`"))?;
         let rest = rest.trim_end_matches('/');
         let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
-        let name = host.rsplit_once(':').map_or(host, |(name, _)| name);
+        let (name, port) = match host.rsplit_once(':') {
+            Some((name, port)) if !host.ends_with(']') => (name, Some(port)),
+            _ => (host, None),
+        };
         let here = matches!(name, "localhost" | "127.0.0.1" | "[::1]");
-        if host.is_empty() {
+        if name.is_empty() {
             return Err(bad("it names no host"));
+        }
+        if text.contains(['?', '#']) {
+            return Err(bad("a query has no place in it"));
         }
         if text.contains('@') {
             return Err(bad("a user, a password or a token has no place in it"));
+        }
+        let is_port =
+            |port: &str| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok();
+        if port.is_some_and(|port| !is_port(port)) {
+            return Err(bad("its port is no number below 65536"));
         }
         match scheme.as_str() {
             "https" => {}
@@ -90,9 +101,17 @@ mod tests {
             "https://a@b",
             "https://h/x",
             "ftp://h",
+            "https://:80",
+            "http://localhost:notaport",
+            "http://localhost:65536",
+            "http://localhost:",
+            "http://127.0.0.1:1?token=s3cret",
+            "https://h/?token=s3cret",
         ] {
-            assert!(read(wrong).is_err(), "{wrong}");
+            let refused = read(wrong).unwrap_err().to_string();
+            assert!(!refused.contains("s3cret"), "{refused}");
         }
+        assert_eq!(read("http://[::1]").map_err(|_| ()), own("http://[::1]"));
         let secret = read("https://ann:s3cret@h/api/v3").unwrap_err();
         let told = format!("{secret} {secret:?}");
         assert!(

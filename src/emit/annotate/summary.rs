@@ -166,6 +166,10 @@ impl Annotation {
             kappa.map_or_else(
                 || "–".to_owned(),
                 |kappa| {
+                    // The standard error is one of large samples (see `agreement`): of few answers it may be 0, and tells nothing.
+                    if kappa.low == kappa.high {
+                        return format!("{:.4} (no bounds can be told)", kappa.kappa.value());
+                    }
                     format!(
                         "{:.4} ({:.4} to {:.4})",
                         kappa.kappa.value(),

@@ -256,10 +256,10 @@ fn what_is_disputed_is_decided_and_the_version_of_what_stays_is_sound() {
     );
     insta::assert_snapshot!(annotation.text(), @r"
     agreement
-      task-clarity: ada and ben agree on 0 of 2 (0.00 %), kappa 0.0000 (0.0000 to 0.0000), linear 0.3333 (0.3333 to 0.3333), of whether it goes 1.0000 (1.0000 to 1.0000)
-      test-accuracy: ada and ben agree on 0 of 2 (0.00 %), kappa -0.3333 (-0.3333 to -0.3333), linear 0.0000 (0.0000 to 0.0000), of whether it goes 0.0000 (0.0000 to 0.0000)
+      task-clarity: ada and ben agree on 0 of 2 (0.00 %), kappa 0.0000 (no bounds can be told), linear 0.3333 (no bounds can be told), of whether it goes 1.0000 (no bounds can be told)
+      test-accuracy: ada and ben agree on 0 of 2 (0.00 %), kappa -0.3333 (no bounds can be told), linear 0.0000 (no bounds can be told), of whether it goes 0.0000 (no bounds can be told)
       other-problem: ada and ben agree on 2 of 2 (100.00 %), kappa –, of whether it goes –
-      stays or goes: ada and ben agree on 1 of 2 (50.00 %), kappa 0.0000 (0.0000 to 0.0000)
+      stays or goes: ada and ben agree on 1 of 2 (50.00 %), kappa 0.0000 (no bounds can be told)
 
     2 looked at, 1 decided, 1 stay, 1 go
           1  unclear-task

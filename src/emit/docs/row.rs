@@ -9,11 +9,12 @@ use super::hints::Hint;
 use super::marks::{Mark, marks};
 use super::mask::{Masked, mask, unmask};
 use crate::domain::ids::InstanceId;
-use crate::emit::assemble::{DOCS, Selection};
+use crate::emit::assemble::{DOCS, INSTANCES, Selection};
 use crate::emit::check::Problem;
 use crate::emit::error::EmitError;
 use crate::emit::input::EmitInput;
-use crate::emit::instance::Instance;
+use crate::emit::instance::{Instance, PatchField};
+use crate::emit::manifest::Manifest;
 
 /// A task that documentation tells.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,9 +65,29 @@ pub fn rows(input: &EmitInput, selection: &Selection) -> Result<Vec<DocsRow>, Em
     selection.kept.iter().map(row).collect()
 }
 
-/// Says in what the documentation's rows do not agree with the instances.
-pub(in crate::emit) fn agree(instances: &[Instance], rows: Option<&[DocsRow]>, problems: &mut Vec<Problem>) {
-    let Some(rows) = rows else { return };
+/// Says in what the documentation's rows do not agree with the instances, and these with the patch that tells them.
+pub(in crate::emit) fn agree(
+    manifest: &Manifest,
+    instances: &[Instance],
+    rows: Option<&[DocsRow]>,
+    problems: &mut Vec<Problem>,
+) {
+    let Some(rows) = rows else {
+        if is_told_by_documentation(manifest) {
+            let what = "it is missing, and the recipe's statements are documentation";
+            problems.push(Problem::of(DOCS, what));
+        }
+        return;
+    };
+    for (index, instance) in instances.iter().enumerate() {
+        if !shows_its_patch(instance) {
+            let what = format!(
+                "`{}`: its docs_patch changes other lines than its statement tells",
+                instance.instance_id
+            );
+            problems.push(Problem::line(INSTANCES, index, what));
+        }
+    }
     let statements: BTreeMap<_, _> = instances
         .iter()
         .map(|instance| (&instance.instance_id, instance.problem_statement.as_deref()))
@@ -75,6 +96,7 @@ pub(in crate::emit) fn agree(instances: &[Instance], rows: Option<&[DocsRow]>, p
         let what = format!("it has {} rows for {} instances", rows.len(), instances.len());
         problems.push(Problem::of(DOCS, what));
     }
+    let is_masked_alike = masks_alike(manifest);
     for (index, row) in rows.iter().enumerate() {
         let Some(statement) = statements.get(&row.instance_id) else {
             problems.push(Problem::line(
@@ -97,8 +119,64 @@ pub(in crate::emit) fn agree(instances: &[Instance], rows: Option<&[DocsRow]>, p
                 index,
                 "it does not unmask to the instance's statement",
             ));
+        } else if is_masked_alike && statement.is_some_and(|statement| mask(statement).1 != row.masked) {
+            problems.push(Problem::line(
+                DOCS,
+                index,
+                "it is not masked as the instance's statement is to be",
+            ));
         }
     }
+}
+
+/// Whether the recipe of a version asks for documentation as statements.
+fn is_told_by_documentation(manifest: &Manifest) -> bool {
+    let Ok(recipe) = manifest.recipe.text.parse::<toml::Table>() else {
+        return false;
+    };
+    let said = recipe
+        .get("emission")
+        .and_then(|emission| emission.get("problem_statement"));
+    said.and_then(toml::Value::as_str) == Some("docs")
+}
+
+/// Whether this program masks as the one did that wrote the version: what is masked has grown from release to release. A
+/// part of another version keeps that one's masks, whoever wrote it.
+fn masks_alike(manifest: &Manifest) -> bool {
+    let is_of_this_release = manifest.tool.version == env!("CARGO_PKG_VERSION");
+    is_of_this_release && manifest.parent.is_none() && !manifest.characteristics.is_empty()
+}
+
+/// Whether a statement tells just the lines that the documentation's patch takes and adds, file by file: it is that patch,
+/// with more around. Notebooks are told by their cells; a patch that is not UTF-8 is told in another encoding.
+fn shows_its_patch(instance: &Instance) -> bool {
+    match &instance.problem_statement {
+        Some(statement) if !instance.base64_fields.contains(&PatchField::DocsPatch) => {
+            changes(statement) == changes(&instance.docs_patch)
+        }
+        _ => true,
+    }
+}
+
+/// The head of each file of a diff and the lines that it takes and adds; without notebooks.
+fn changes(diff: &str) -> Vec<(&str, Vec<&str>)> {
+    let mut files: Vec<(&str, Vec<&str>)> = vec![];
+    let mut in_hunk = false;
+    for line in diff.split('\n') {
+        if line.starts_with("diff --git ") {
+            in_hunk = false;
+            files.push((line, vec![]));
+        } else if line.starts_with("@@ ") {
+            in_hunk = true;
+        } else if in_hunk
+            && line.starts_with(['+', '-'])
+            && let Some((_, lines)) = files.last_mut()
+        {
+            lines.push(line);
+        }
+    }
+    files.retain(|(head, _)| !head.trim_end_matches('"').ends_with(".ipynb"));
+    files
 }
 
 #[cfg(test)]
@@ -107,7 +185,6 @@ mod tests {
     use crate::emit::assemble::{Files, MANIFEST, assemble, select};
     use crate::emit::check::check;
     use crate::emit::docs::characteristics::Hundredths;
-    use crate::emit::manifest::Manifest;
     use crate::emit::{canonical, fixture, sums};
     use crate::recipe::model::ProblemStatement;
 
@@ -117,15 +194,38 @@ mod tests {
         files.insert(sums::NAME.to_owned(), sums.into_bytes());
     }
 
+    /// Gives every change this documentation; it stands first.
+    fn document(input: &mut EmitInput, docs: &str) {
+        for candidate in &mut input.candidates {
+            let grown = docs.len() as u64 - candidate.files[0].end;
+            candidate.files[0].end += grown;
+            for file in &mut candidate.files[1..] {
+                file.start += grown;
+                file.end += grown;
+            }
+        }
+        for change in input.changes.values_mut() {
+            let old = fixture::sections()[0].2.len();
+            change.diff = [docs.as_bytes(), &change.diff[old..]].concat();
+        }
+    }
+
     #[test]
     fn a_version_told_by_documentation_is_sound_and_a_changed_mask_is_noticed() {
         let mut input = fixture::input();
         input.recipe.emission.problem_statement = ProblemStatement::Docs;
+        input
+            .recipe_text
+            .push_str("\n[emission]\nproblem_statement = \"docs\"\n");
+        input.tool_version = env!("CARGO_PKG_VERSION").to_owned();
+        let docs = "diff --git a/docs/a.md b/docs/a.md\n--- a/docs/a.md\n+++ b/docs/a.md\n@@ -1 +1,2 @@\n-old\n\
+            +More, see (#12)\n+.. versionadded:: 0.2\n";
+        document(&mut input, docs);
         let selection = select(&input).unwrap();
         assert!(assemble(&input, &selection).is_err(), "a task is missing");
         for id in &selection.kept {
             let task = DocsTask {
-                statement: "+More, see :pull:`12`\n+.. versionadded:: 0.2\n".to_owned(),
+                statement: docs.to_owned(),
                 hints: vec![],
             };
             input.tasks.insert(id.clone(), task);
@@ -133,14 +233,14 @@ mod tests {
         let mut files = assemble(&input, &selection).unwrap();
         assert_eq!(check(&files, None).problems, []);
         let text = String::from_utf8(files[DOCS].clone()).unwrap();
-        assert!(text.contains("+More, see :pull:`00`"), "{text}");
+        assert!(text.contains("+More, see (#00)"), "{text}");
         assert!(
             text.contains(r#""directive":"versionadded","version":"0.2""#),
             "{text}"
         );
         let mut manifest: Manifest = serde_json::from_slice(&files[MANIFEST]).unwrap();
         let all = manifest.characteristics[""].clone();
-        assert_eq!((all.tasks, all.mean_words), (2, Hundredths(600)));
+        assert_eq!((all.tasks, all.mean_words), (2, Hundredths(1900)));
         let mut with = |characteristics| {
             manifest.characteristics = characteristics;
             let mut other = files.clone();
@@ -154,6 +254,31 @@ mod tests {
             problems.len() == 1 && problems[0].place == "characteristics",
             "{problems:?}"
         );
+
+        let with = |name: &str, bytes: Option<Vec<u8>>| {
+            let mut other = files.clone();
+            match bytes {
+                Some(bytes) => other.insert(name.to_owned(), bytes),
+                None => other.remove(name),
+            };
+            sum_up(&mut other);
+            let problems = check(&other, None).problems;
+            let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+            told.join("; ")
+        };
+        assert!(with(DOCS, None).contains("`docs.jsonl`: it is missing"));
+        let read = |line: &str| serde_json::from_str::<DocsRow>(line).unwrap();
+        let mut rows: Vec<DocsRow> = text.lines().map(read).collect();
+        rows[0].masked_statement = docs.to_owned();
+        rows[0].masked.clear();
+        let said = with(DOCS, Some(canonical::lines(&rows).unwrap()));
+        assert!(said.contains("at line 1: it is not masked"), "{said}");
+        let lines = String::from_utf8(files[INSTANCES].clone()).unwrap();
+        let read = |line: &str| serde_json::from_str::<Instance>(line).unwrap();
+        let mut rows: Vec<Instance> = lines.lines().map(read).collect();
+        rows[1].docs_patch = rows[1].docs_patch.replace("-old", "-odd");
+        let said = with(INSTANCES, Some(canonical::lines(&rows).unwrap()));
+        assert!(said.contains("docs_patch changes other lines"), "{said}");
 
         files.insert(DOCS.to_owned(), text.replacen("\"12\"", "\"13\"", 1).into_bytes());
         sum_up(&mut files);
