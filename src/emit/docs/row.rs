@@ -175,7 +175,12 @@ fn changes(diff: &str) -> Vec<(&str, Vec<&str>)> {
             lines.push(line);
         }
     }
-    files.retain(|(head, _)| !head.trim_end_matches('"').ends_with(".ipynb"));
+    let is_notebook = |head: &str| {
+        head.trim_end_matches('"')
+            .to_ascii_lowercase()
+            .ends_with(".ipynb")
+    };
+    files.retain(|(head, _)| !is_notebook(head));
     files
 }
 

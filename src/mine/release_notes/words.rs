@@ -61,8 +61,8 @@ impl Words {
     /// The text without code, and with the addresses that its words lead to.
     pub(super) fn spoken(&self, format: Format, links: &Links) -> String {
         let line = |(text, is_code): &(String, bool)| if *is_code { String::new() } else { text.clone() };
-        let lines: Vec<String> = self.lines.iter().map(line).collect();
-        let spoken = spoken(lines.join("\n").trim(), format != Format::Rst);
+        let said: Vec<String> = self.lines.iter().map(line).collect();
+        let spoken = spoken(said.join("\n").trim(), format != Format::Rst);
         links.in_place(&spoken, format)
     }
 }
