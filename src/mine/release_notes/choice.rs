@@ -19,7 +19,8 @@ impl Known {
         let standing: Vec<usize> = named.iter().copied().filter(stands).collect();
         let first = able.first().copied();
         let (chosen, ambiguous) = if !standing.is_empty() {
-            (standing, false)
+            let instead = self.instead_of_heads(pulls, &able, &standing);
+            (instead.map_or(standing, |other| vec![other]), false)
         } else if !named.is_empty() {
             let again = self.landed_again(pulls, &able, &named);
             (again.map_or(named, |again| vec![again]), false)
@@ -41,6 +42,20 @@ impl Known {
             pulls[place].verdict = Verdict::Chosen;
         }
         ambiguous
+    }
+
+    /// Where only their heads show that those which the entry names landed: the best other one that landed for itself, and
+    /// that more than a mention shows. It took these heads in.
+    fn instead_of_heads(&self, pulls: &[Found], able: &[usize], named: &[usize]) -> Option<usize> {
+        let by_head = |place: &usize| !self.landed.contains_key(&pulls[*place].number);
+        let other = |place: &usize| {
+            let first_hand = |landed: &LandedAt| landed.undone.is_none() && !landed.second_hand;
+            !by_head(place)
+                && self.how(&pulls[*place]).is_some_and(first_hand)
+                && self.strength(&pulls[*place]) < MENTIONED
+        };
+        let alone = named.iter().all(by_head);
+        able.iter().copied().find(|place| alone && other(place))
     }
 
     /// The best one that landed after those that the entry names were reverted, and that more than a mention shows.

@@ -16,7 +16,8 @@
 //! landed after it, not one that an older series of releases held (unless it wrote the entry that names it: then the
 //! notes have it in the wrong place). Who changes nothing but release notes and versions (or many entries, and beside them
 //! no more than documentation) tells of others' changes: that it wrote the entry or its fragment does not count. Of what is
-//! left, every pull request that the entry names is chosen; where it names none, the one with the best evidence: by rank
+//! left, every pull request that the entry names is chosen (unless nothing but its head in the history shows that it
+//! landed, and another one is told of, which took it in); where it names none, the one with the best evidence: by rank
 //! (`line` comes before `api` for who also names the entry's issue: two words are better than one), then by how many kinds
 //! of evidence it has, then the one that landed first, then the lower number; reverts and backports come last, and before
 //! them what was reverted. Of what was reverted and landed again, the one that stands is chosen, also where the entry names

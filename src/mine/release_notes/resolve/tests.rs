@@ -43,6 +43,7 @@ fn known() -> Known {
             ("An unnamed change of mine.".to_owned(), Some(8)),
             ("Nobody wrote this line.".to_owned(), None),
             ("Thanks to Cleo Tables and Dan Rows.".to_owned(), Some(7)),
+            ("Taken in by another one. (#12)".to_owned(), Some(8)),
         ]
         .into(),
         timeline: Timeline::default(),
@@ -112,6 +113,7 @@ fn the_best_evidence_is_chosen_and_all_is_kept() {
             "resolved: 8! line",
         ),
         ("Moved on to its head. (#12)", "resolved: 12! named"),
+        ("Taken in by another one. (#12)", "resolved: 8! line, 12 named"),
         (
             "Its head is there, and nobody names it. (#14)",
             "not-merged: 13x api",
