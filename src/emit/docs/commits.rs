@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::references::{Kind, Reference, groups};
+use super::references::{Kind, Reference, forms, groups};
 
 /// Forms whose group is a hash wherever they stand.
 const HASHES: [&str; 4] = [
@@ -28,10 +28,9 @@ struct Forms {
 
 impl Forms {
     fn new() -> Option<Self> {
-        let form = |text: &&str| Regex::new(text).ok();
         Some(Self {
-            hashes: HASHES.iter().map(form).collect::<Option<_>>()?,
-            maybe: MAYBE.iter().map(form).collect::<Option<_>>()?,
+            hashes: forms(&HASHES)?,
+            maybe: forms(&MAYBE)?,
         })
     }
 }

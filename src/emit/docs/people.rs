@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::references::{Kind, Reference, goes_on, groups, is_word};
+use super::references::{Kind, Reference, forms, goes_on, groups, is_word};
 
 const ACCOUNT: &str =
     r"(?::(?:(?:gh|github)[-_]?)?user:|\{(?:(?:gh|github)[-_]?)?user\})`(?:[^`<\n]*<)?([^`>\n]+)>?`";
@@ -146,9 +146,8 @@ struct Forms {
 
 impl Forms {
     fn new() -> Option<Self> {
-        let form = |text: &&str| Regex::new(text).ok();
         Some(Self {
-            addresses: ADDRESSES.iter().map(form).collect::<Option<_>>()?,
+            addresses: forms(&ADDRESSES)?,
             numbered: Regex::new(NUMBERED).ok()?,
             names: Regex::new(NAMES).ok()?,
             account: Regex::new(ACCOUNT).ok()?,

@@ -160,18 +160,24 @@ fn said(side: &[String], place: usize) -> String {
 impl Change {
     /// Takes what is read in the lines of one place, unless they say the same as before.
     fn take(&mut self, run: &mut Self) {
-        let Self {
-            mut added,
-            mut removed,
-        } = std::mem::take(run);
-        added.retain(|line| !wording(line).is_empty());
-        removed.retain(|line| !wording(line).is_empty());
+        let run = std::mem::take(run);
+        let (added, new) = with_wording(run.added);
+        let (removed, gone) = with_wording(run.removed);
         // Emphasis may begin on one line and end on another.
         if wording(&added.join(" ")) != wording(&removed.join(" ")) {
-            self.added.extend(added.iter().map(|line| wording(line)));
-            self.removed.extend(removed.iter().map(|line| wording(line)));
+            self.added.extend(new);
+            self.removed.extend(gone);
         }
     }
+}
+
+/// The lines that say something, and what they say.
+fn with_wording(lines: Vec<String>) -> (Vec<String>, Vec<String>) {
+    let told = lines.into_iter().map(|line| {
+        let said = wording(&line);
+        (line, said)
+    });
+    told.filter(|(_, said)| !said.is_empty()).unzip()
 }
 
 /// The place, from 0, of a hunk's first line on a side.

@@ -160,6 +160,11 @@ const CREDITS: &[&str] = &["by", "from", "thanks", "via"];
 /// Endings of pages that have anchors.
 const PAGE_ENDINGS: &[&str] = &[".html", ".htm", ".md", ".rst", ".txt", ".py", ".ipynb", ".php"];
 
+/// Forms as expressions; `None` where one is none.
+pub(super) fn forms(texts: &[&str]) -> Option<Vec<Regex>> {
+    texts.iter().map(|text| Regex::new(text).ok()).collect()
+}
+
 struct Forms {
     numbers: Vec<Regex>,
     words: Vec<Regex>,
@@ -172,10 +177,9 @@ struct Forms {
 
 impl Forms {
     fn new() -> Option<Self> {
-        let form = |text: &&str| Regex::new(text).ok();
         Some(Self {
-            numbers: NUMBERS.iter().map(form).collect::<Option<_>>()?,
-            words: WORDS.iter().map(form).collect::<Option<_>>()?,
+            numbers: forms(&NUMBERS)?,
+            words: forms(&WORDS)?,
             address: Regex::new(ADDRESS).ok()?,
             joined: Regex::new(JOINED).ok()?,
             told: Regex::new(TOLD).ok()?,

@@ -62,11 +62,10 @@ pub(super) fn brought(
             pull: owners.get(node).copied(),
             ..brought::Step::default()
         };
+        let mut documents = vec![];
         for (_, edit) in commit {
             let Some(Notes::Fragment(name)) = wanted.source(&edit.path) else {
-                let gone = edit.removed.iter();
-                let gone = gone.filter_map(|line| key(&bare(&decoded(line))));
-                step.from_documents.extend(gone);
+                documents.push(edit);
                 continue;
             };
             let fragment = |lines: &[Vec<u8>]| {
@@ -79,6 +78,11 @@ pub(super) fn brought(
                 ChangeKind::Modified => step.cut.push(fragment(&edit.removed)),
                 ChangeKind::Renamed | ChangeKind::TypeChanged => {}
             }
+        }
+        // Only what is new may have been taken from them.
+        if !step.added.is_empty() {
+            let gone = documents.iter().flat_map(|edit| &edit.removed);
+            step.from_documents = gone.filter_map(|line| key(&bare(&decoded(line)))).collect();
         }
         steps.push(step);
     }
