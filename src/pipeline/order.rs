@@ -33,13 +33,13 @@ impl Prover<'_> {
 }
 
 /// Milliseconds of the touched files' tests in their group's trial. A file that has none there (a new module, data, a
-/// helper) counts as the mean module; where none has one, all may be new, which runs the whole suite: as all of them.
+/// helper) counts as the mean module; where none has one, all may be new, which runs the whole suite: nothing is known.
 fn cost(trial: &Trial, touched: &[RepoPath]) -> u64 {
     let all: u64 = trial.modules.values().sum();
     let mean = all.checked_div(trial.modules.len() as u64).unwrap_or_default();
     let of = |path: &RepoPath| path.to_str().and_then(|path| trial.modules.get(path));
     if touched.iter().all(|path| of(path).is_none()) {
-        return all;
+        return u64::MAX;
     }
     touched.iter().map(|path| of(path).copied().unwrap_or(mean)).sum()
 }
@@ -57,7 +57,7 @@ mod tests {
         let paths = |names: &[&str]| names.iter().map(|name| RepoPath::from(*name)).collect::<Vec<_>>();
         assert_eq!(cost(&trial, &paths(&["tests/b.py"])), 100);
         assert_eq!(cost(&trial, &paths(&["tests/b.py", "tests/new.py"])), 600);
-        assert_eq!(cost(&trial, &paths(&["tests/new.py"])), 1000);
-        assert_eq!(cost(&Trial::default(), &paths(&["tests/b.py"])), 0);
+        assert_eq!(cost(&trial, &paths(&["tests/new.py"])), u64::MAX);
+        assert_eq!(cost(&Trial::default(), &paths(&["tests/b.py"])), u64::MAX);
     }
 }
