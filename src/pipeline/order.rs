@@ -22,26 +22,28 @@ impl Prover<'_> {
         groups: &BTreeMap<String, Searched>,
     ) -> Vec<&'a Candidate> {
         let cost = |candidate: &Candidate| {
-            let group = asked.get(&candidate.id).map(|asked| &asked.group);
-            let trial = group.and_then(|group| groups.get(group)?.search.chosen()?.trial.as_ref());
-            trial.map_or(u64::MAX, |trial| cost(trial, &self.touched(candidate)))
+            let group = &asked.get(&candidate.id)?.group;
+            let trial = groups.get(group)?.search.chosen()?.trial.as_ref()?;
+            cost(trial, &self.touched(candidate))
         };
         let mut ordered = candidates.to_vec();
-        ordered.sort_by_cached_key(|candidate| (Reverse(cost(candidate)), candidate.id.clone()));
+        ordered.sort_by_cached_key(|candidate| {
+            (Reverse(cost(candidate).unwrap_or(u64::MAX)), candidate.id.clone())
+        });
         ordered
     }
 }
 
 /// Milliseconds of the touched files' tests in their group's trial. A file that has none there (a new module, data, a
-/// helper) counts as the mean module; where none has one, all may be new, which runs the whole suite: nothing is known.
-fn cost(trial: &Trial, touched: &[RepoPath]) -> u64 {
-    let all: u64 = trial.modules.values().sum();
-    let mean = all.checked_div(trial.modules.len() as u64).unwrap_or_default();
-    let of = |path: &RepoPath| path.to_str().and_then(|path| trial.modules.get(path));
+/// helper) counts as the mean module; `None` where no file has any: all may be new, which runs the whole suite.
+fn cost(trial: &Trial, touched: &[RepoPath]) -> Option<u64> {
+    let of = |path: &RepoPath| trial.modules.get(path.to_str()?).copied();
     if touched.iter().all(|path| of(path).is_none()) {
-        return u64::MAX;
+        return None;
     }
-    touched.iter().map(|path| of(path).copied().unwrap_or(mean)).sum()
+    let all: u64 = trial.modules.values().sum();
+    let mean = all / trial.modules.len() as u64;
+    Some(touched.iter().map(|path| of(path).unwrap_or(mean)).sum())
 }
 
 #[cfg(test)]
@@ -55,9 +57,9 @@ mod tests {
             ..Trial::default()
         };
         let paths = |names: &[&str]| names.iter().map(|name| RepoPath::from(*name)).collect::<Vec<_>>();
-        assert_eq!(cost(&trial, &paths(&["tests/b.py"])), 100);
-        assert_eq!(cost(&trial, &paths(&["tests/b.py", "tests/new.py"])), 600);
-        assert_eq!(cost(&trial, &paths(&["tests/new.py"])), u64::MAX);
-        assert_eq!(cost(&Trial::default(), &paths(&["tests/b.py"])), u64::MAX);
+        assert_eq!(cost(&trial, &paths(&["tests/b.py"])), Some(100));
+        assert_eq!(cost(&trial, &paths(&["tests/b.py", "tests/new.py"])), Some(600));
+        assert_eq!(cost(&trial, &paths(&["tests/new.py"])), None);
+        assert_eq!(cost(&Trial::default(), &paths(&["tests/b.py"])), None);
     }
 }
